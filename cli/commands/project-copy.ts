@@ -4,9 +4,10 @@ import { CliError, usageError } from '../base/error.ts'
 import { type Deployed, deployCopies } from '../copying/deploy.ts'
 import { endsOf } from '../copying/ends.ts'
 import { executeCopy } from '../copying/execute.ts'
-import { readOriginal } from '../copying/originals.ts'
+import { readGroups, readOriginal } from '../copying/originals.ts'
 import { type CopyPlan, planCopy } from '../copying/plan.ts'
-import { planInLines, remaindersOf } from '../copying/show.ts'
+import { remaindersOf } from '../copying/remainders.ts'
+import { planInLines } from '../copying/show.ts'
 import { summaryOf } from '../copying/summary.ts'
 import { gatherWhole } from '../options/values.ts'
 import type { Context, Start } from '../session/context.ts'
@@ -70,17 +71,21 @@ function refuseFailed(deployed: readonly Deployed[]): void {
 }
 
 async function planFor(context: Context, given: Parameters<typeof endsOf>[1], options: CopyOptions): Promise<CopyPlan> {
-  const { project, pairs, from, to } = await endsOf(context, given)
-  const services = (await allPages((query) => context.client.call('listServices', { query }))).map(({ service }) => service)
+  const { project, pairs, wholeProject, from, to } = await endsOf(context, given)
   const isWithValues = options.withValues === true
+  const services = (await allPages((query) => context.client.call('listServices', { query }))).map(({ service }) => service).reverse()
+  const isFrom = (places: { environmentId?: string; projectId?: string }): boolean =>
+    pairs.some(({ of: { environment } }) => places.environmentId === environment.id || places.projectId === environment.projectId)
+  const groups = await readGroups(context, { isCopied: isFrom, isWithValues })
   const copies = []
   for (const pair of pairs) {
     const own = services.filter(({ environmentId }) => environmentId === pair.of.environment.id)
     const originals = []
-    for (const service of own) originals.push(await readOriginal(context, service, isWithValues))
+    for (const service of own) originals.push(await readOriginal(context, service, { groups, isWithValues }))
     copies.push({ ...pair, originals })
   }
-  return planCopy({ project, copies, services, renaming: { from, to, chosen: chosenNames(options.name) }, isWithValues })
+  const renaming = { from, to, chosen: chosenNames(options.name) }
+  return planCopy({ project, copies, services, groups, renaming, isWithValues, wholeProject })
 }
 
 function chosenNames(pairs: readonly string[] = []): Map<string, string> {

@@ -17,6 +17,8 @@ export interface GivenEnds {
 export interface Ends {
   project: { name: string; id: string | undefined }
   pairs: Omit<EnvironmentCopy, 'originals'>[]
+  /** Id of the project that is copied as a whole. */
+  wholeProject?: string
   /** The names by which the copies are told from the originals. */
   from: string
   to: string
@@ -67,7 +69,7 @@ async function projectEnds(context: Context, source: Project, target: string): P
     const existing = there.find(({ name }) => name === environment.name)
     return pairOf(source, environment, { project: project.name, environment: environment.name, existing })
   })
-  return { project: { name: project.name, id: project.id }, pairs, from: source.name, to: project.name }
+  return { project: { name: project.name, id: project.id }, pairs, wholeProject: source.id, from: source.name, to: project.name }
 }
 
 /** The project of this name, which need not be there yet, or of this id, which must. */

@@ -1,6 +1,8 @@
+import type { EnvGroup } from '../../shared/env-group.ts'
 import type { Environment } from '../../shared/project.ts'
 import type { Service, ServiceCreate } from '../../shared/service.ts'
 import { usageError } from '../base/error.ts'
+import { type PlannedGroup, type PlannedLink, planGroup, planLinks } from './groups.ts'
 import { nameOfCopy, type Renaming } from './names.ts'
 import { inputOfCopy, type Original } from './service-input.ts'
 
@@ -15,10 +17,13 @@ export interface EnvironmentCopy {
 export interface CopyInput {
   project: { name: string; id: string | undefined }
   copies: readonly EnvironmentCopy[]
-  /** Every service of the workspace that the caller may see: names are unique among them. */
+  /** Every service and env group of the workspace that the caller may see: names are unique among them. */
   services: readonly Service[]
+  groups: readonly EnvGroup[]
   renaming: Renaming
   isWithValues: boolean
+  /** Id of the project that is copied as a whole, with the env groups that no service uses. */
+  wholeProject?: string | undefined
 }
 
 export interface PlannedService {
@@ -28,6 +33,7 @@ export interface PlannedService {
   existing: Service | undefined
   /** Keys of variables and names of secret files whose values are not copied. */
   missing: string[]
+  links: PlannedLink[]
   input: (environmentId: string) => ServiceCreate
 }
 
@@ -37,28 +43,48 @@ export interface PlannedEnvironment {
   name: string
   existing: Environment | undefined
   settings: Pick<Environment, 'protectedStatus' | 'networkIsolationEnabled'>
+  groups: PlannedGroup[]
   services: PlannedService[]
 }
 
 export interface CopyPlan {
   project: CopyInput['project']
+  /** Env groups of the project as a whole, where that is another one. */
+  groups: PlannedGroup[]
   environments: PlannedEnvironment[]
 }
 
-/** What there is to make so that the copies stand. @throws CliError when a name belongs to a service elsewhere. */
+/** What there is to make so that the copies stand. @throws CliError when a name belongs to something elsewhere, or to two copies. */
 export function planCopy(input: CopyInput): CopyPlan {
-  const originals = input.copies.flatMap((copy) => copy.originals.map(({ service }) => service.name))
-  const unknown = [...input.renaming.chosen.keys()].find((name) => !originals.includes(name))
-  if (unknown !== undefined) throw usageError(`--name ${unknown}: no service of this name is copied.`)
-  const environments = input.copies.map((copy) => environmentOf(copy, input))
-  const names = environments.flatMap(({ services }) => services.map(({ name }) => name))
-  const twice = names.find((name, at) => names.indexOf(name) !== at)
-  if (twice !== undefined) throw usageError(`Two copies would be named ${twice}.`, 'Name one of them with --name <original>=<copy>.')
-  return { project: input.project, environments }
+  const groups = groupsOfProject(input).map((group) => planGroup(group, { projectId: input.project.id }, input))
+  const environments = input.copies.map((copy) => environmentOf(copy, groups, input))
+  const allGroups = [...groups, ...environments.flatMap((environment) => environment.groups)]
+  const services = environments.flatMap((environment) => environment.services)
+  refuseTwins(services)
+  refuseTwins(allGroups)
+  const named = new Set([...services.map(({ original }) => original.service.name), ...allGroups.map(({ original }) => original.name)])
+  const unknown = [...input.renaming.chosen.keys()].find((name) => !named.has(name))
+  if (unknown !== undefined) throw usageError(`--name ${unknown}: no service or env group of this name is copied.`)
+  return { project: input.project, groups, environments }
 }
 
-function environmentOf({ of, to, existing, originals }: EnvironmentCopy, input: CopyInput): PlannedEnvironment {
-  const { protectedStatus, networkIsolationEnabled } = of.environment
+/** Services of another project cannot be linked to them, so their copies need their own. */
+function groupsOfProject({ project, copies, groups, wholeProject }: CopyInput): EnvGroup[] {
+  const used = copies.flatMap(({ originals }) => originals.flatMap(({ groups: linked }) => linked.map(({ id }) => id)))
+  return groups.filter(
+    ({ id, projectId }) => projectId !== undefined && projectId !== project.id && (projectId === wholeProject || used.includes(id)),
+  )
+}
+
+function environmentOf(
+  { of, to, existing, originals }: EnvironmentCopy,
+  ofProject: readonly PlannedGroup[],
+  input: CopyInput,
+): PlannedEnvironment {
+  const { id, protectedStatus, networkIsolationEnabled } = of.environment
+  const groups = input.groups
+    .filter(({ environmentId }) => environmentId === id)
+    .map((group) => planGroup(group, { environmentId: existing?.id }, input))
   return {
     of: `${of.project}/${of.environment.name}`,
     label: `${to.project}/${to.environment}`,
@@ -66,11 +92,15 @@ function environmentOf({ of, to, existing, originals }: EnvironmentCopy, input: 
     existing,
     // Without values there is nothing to protect in it yet, and whoever fills it in may not hold the right.
     settings: { protectedStatus: input.isWithValues ? protectedStatus : 'unprotected', networkIsolationEnabled },
-    services: originals.map((original) => serviceOf(original, existing, input)),
+    groups,
+    services: originals.map((original) => serviceOf(original, existing, { ...input, copies: [...ofProject, ...groups] })),
   }
 }
 
-function serviceOf(original: Original, target: Environment | undefined, { services, renaming, isWithValues }: CopyInput): PlannedService {
+type ServiceInput = Omit<CopyInput, 'copies'> & { copies: readonly PlannedGroup[] }
+
+function serviceOf(original: Original, target: Environment | undefined, input: ServiceInput): PlannedService {
+  const { services, renaming, isWithValues, copies } = input
   const name = nameOfCopy(original.service.name, renaming)
   const existing = services.find((service) => service.name === name)
   if (existing !== undefined && (target === undefined || existing.environmentId !== target.id))
@@ -78,11 +108,18 @@ function serviceOf(original: Original, target: Environment | undefined, { servic
       `The copy of ${original.service.name} would be named ${name}, as a service elsewhere is.`,
       `Choose its name with --name ${original.service.name}=<name>.`,
     )
+  const secrets = [...original.envVars.map(({ key }) => key), ...original.secretFiles.map((file) => file.name)]
   return {
     original,
     name,
     existing,
-    missing: isWithValues ? [] : [...original.envVars.map(({ key }) => key), ...original.secretFiles.map((file) => file.name)],
+    missing: isWithValues || existing !== undefined ? [] : secrets,
+    links: planLinks(original.groups, copies, existing),
     input: (environmentId) => inputOfCopy(original, name, environmentId),
   }
+}
+
+function refuseTwins(planned: readonly { name: string }[]): void {
+  const twin = planned.find(({ name }, at) => planned.findIndex((other) => other.name === name) !== at)
+  if (twin !== undefined) throw usageError(`Two copies would be named ${twin.name}.`, 'Name one of them with --name <original>=<copy>.')
 }

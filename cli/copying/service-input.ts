@@ -1,4 +1,5 @@
 import type { EnvVar, SecretFile } from '../../shared/env.ts'
+import type { EnvGroup } from '../../shared/env-group.ts'
 import type { Service, ServiceCreate } from '../../shared/service.ts'
 import { hasDetail, type ServiceDetailsInput } from '../../shared/service-details.ts'
 import { present } from '../base/present.ts'
@@ -9,6 +10,8 @@ export interface Original {
   envVars: readonly EnvVar[]
   secretFiles: readonly SecretFile[]
   domains: readonly string[]
+  /** The env groups that it is linked to, in the order of linking. */
+  groups: readonly EnvGroup[]
 }
 
 /** What a service is made with that has the settings of another. */

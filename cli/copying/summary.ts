@@ -1,5 +1,6 @@
 import type { Deployed } from './deploy.ts'
 import type { Copied } from './execute.ts'
+import type { PlannedGroup } from './groups.ts'
 import type { CopyPlan, PlannedService } from './plan.ts'
 
 interface Done {
@@ -8,17 +9,26 @@ interface Done {
 }
 
 /** A plan and what was done of it, for scripts. */
-export const summaryOf = ({ project, environments }: CopyPlan, done: Done = { copied: [], deployed: [] }): unknown => ({
+export const summaryOf = ({ project, groups, environments }: CopyPlan, done: Done = { copied: [], deployed: [] }): unknown => ({
   project: { name: project.name, exists: project.id !== undefined },
-  environments: environments.map(({ label, of, existing, services }) => ({
+  envGroups: groups.map(groupSummary),
+  environments: environments.map(({ label, of, existing, groups: own, services }) => ({
     name: label,
     of,
     exists: existing !== undefined,
+    envGroups: own.map(groupSummary),
     services: services.map((planned) => serviceSummary(planned, done)),
   })),
 })
 
-function serviceSummary({ name, original, existing, missing }: PlannedService, { copied, deployed }: Done): unknown {
+const groupSummary = ({ name, original, existing, missing }: PlannedGroup): unknown => ({
+  name,
+  of: original.name,
+  exists: existing !== undefined,
+  missing,
+})
+
+function serviceSummary({ name, original, existing, missing, links }: PlannedService, { copied, deployed }: Done): unknown {
   const id = copied.find(({ planned }) => planned.name === name)?.id ?? existing?.id
   const deploy = deployed.find((each) => each.name === name)?.deploy
   return {
@@ -27,6 +37,7 @@ function serviceSummary({ name, original, existing, missing }: PlannedService, {
     exists: existing !== undefined,
     ...(id !== undefined && { id }),
     missing,
+    envGroups: links.map(({ group, copy }) => copy?.name ?? group.name),
     domains: original.domains,
     ...(deploy && { deploy }),
   }

@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import { linkOrder } from '../../cli/copying/link-order.ts'
 import { nameOfCopy } from '../../cli/copying/names.ts'
 import { type CopyInput, planCopy } from '../../cli/copying/plan.ts'
+import { remaindersOf } from '../../cli/copying/remainders.ts'
 import { inputOfCopy, type Original } from '../../cli/copying/service-input.ts'
-import { namesHost, planInLines, remaindersOf } from '../../cli/copying/show.ts'
+import { planInLines } from '../../cli/copying/show.ts'
+import type { EnvGroup } from '../../shared/env-group.ts'
 import type { Service } from '../../shared/service.ts'
-import { exampleService } from './examples.ts'
+import { exampleService, serviceId, workspaceId } from './examples.ts'
 import { production, staging } from './places.ts'
 
 const original = (fields: Partial<Service> = {}, rest: Partial<Original> = {}): Original => ({
@@ -12,6 +15,7 @@ const original = (fields: Partial<Service> = {}, rest: Partial<Original> = {}): 
   envVars: [],
   secretFiles: [],
   domains: [],
+  groups: [],
   ...rest,
 })
 const api = original({ id: 'srv-1b1c2d3e4f5g6h7i8j9k', name: 'api', slug: 'api', type: 'private_service' })
@@ -23,6 +27,7 @@ const planOf = (originals: Original[], fields: Partial<CopyInput> = {}) =>
       { of: { project: 'shop', environment: production }, to: { project: 'shop', environment: 'staging' }, existing: undefined, originals },
     ],
     services: originals.map(({ service }) => service),
+    groups: [],
     renaming: { from: 'production', to: 'staging', chosen: new Map() },
     isWithValues: false,
     ...fields,
@@ -159,17 +164,79 @@ describe('a plan', () => {
   })
 })
 
-test.each([
-  ['A', 'http://api:10000/v1', true],
-  ['A', 'postgres://user:x@api/db', true],
-  ['A', 'api:80', true],
-  ['A', 'one:1,api:2', true],
-  ['A', 'http://api', true],
-  ['API_HOST', 'api', true],
-  ['ROLE', 'api', false],
-  ['A', 'http://api-v2:80', false],
-  ['A', 'http://example.com/api/', false],
-  ['A', '', false],
-])('%s=%s names the host api: %s', (key, value, isNamed) => {
-  expect(namesHost({ key, value }, 'api')).toBe(isNamed)
+const group = (fields: Partial<EnvGroup> = {}): EnvGroup => ({
+  id: 'evg-0b1c2d3e4f5g6h7i8j9k',
+  name: 'db',
+  ownerId: workspaceId,
+  createdAt: '2026-02-01T10:00:00.000Z',
+  updatedAt: '2026-02-01T10:00:00.000Z',
+  serviceLinks: [{ id: serviceId, name: 'web', type: 'web' }],
+  envVars: [{ key: 'DATABASE_URL', value: 'postgres://db' }],
+  secretFiles: [{ name: 'ca.pem', content: 'x' }],
+  ...fields,
+})
+
+describe('env groups', () => {
+  const own = group({ environmentId: production.id })
+  const shared = group({ id: 'evg-1b1c2d3e4f5g6h7i8j9k', name: 'shared' })
+  const web = original({}, { groups: [shared, own] })
+
+  test('of the environment are copied and linked in the order of the originals, others are linked themselves', () => {
+    const plan = planOf([web], { groups: [shared, own] })
+    expect(planInLines(plan)).toEqual([
+      '+ environment shop/staging, like shop/production, isolated',
+      '  + env group db-staging, like db: 1 variable, 1 secret file',
+      '  + web_service web-staging, like web',
+      '    + linked to shared',
+      '    + linked to db-staging',
+    ])
+    expect(remaindersOf(plan)).toEqual([
+      'db-staging lacks the values of DATABASE_URL: cpctl env-groups set db-staging DATABASE_URL=<value> …',
+      'db-staging lacks the contents of ca.pem: cpctl env-groups files set db-staging',
+    ])
+  })
+
+  test('of the project are copied where the project is another, used or not where all of it is', () => {
+    const ofProject = group({ projectId: production.projectId })
+    const unused = group({ id: 'evg-2b1c2d3e4f5g6h7i8j9k', name: 'unused', projectId: production.projectId })
+    const fields = { groups: [ofProject, unused], project: { name: 'shop-eu', id: undefined } }
+    const names = (plan: ReturnType<typeof planOf>) => plan.groups.map(({ name }) => name)
+    expect(names(planOf([original({}, { groups: [ofProject] })], fields))).toEqual(['db-staging'])
+    expect(names(planOf([], { ...fields, wholeProject: production.projectId }))).toEqual(['db-staging', 'unused-staging'])
+    expect(names(planOf([original({}, { groups: [ofProject] })], { groups: [ofProject] }))).toEqual([])
+  })
+
+  test('that are there are left, with the links that are there', () => {
+    const copy = exampleService({ id: 'srv-2b1c2d3e4f5g6h7i8j9k', name: 'web-staging', environmentId: staging.id })
+    const serviceLinks = [{ id: copy.id, name: copy.name, type: 'web' as const }]
+    const copies = [
+      {
+        of: { project: 'shop', environment: production },
+        to: { project: 'shop', environment: 'staging' },
+        existing: staging,
+        originals: [web],
+      },
+    ]
+    const there = group({ id: 'evg-3b1c2d3e4f5g6h7i8j9k', name: 'db-staging', environmentId: staging.id, serviceLinks })
+    expect(planInLines(planOf([], { copies, services: [web.service, copy], groups: [own, shared, there] }))).toEqual([
+      '= environment shop/staging is there',
+      '  = env group db-staging is there and is left as it is',
+      '  = web_service web-staging is there and is left as it is',
+      '    + linked to shared',
+    ])
+    expect(() => planOf([web], { groups: [own, { ...there, environmentId: production.id }] })).toThrow('as a group elsewhere is')
+  })
+
+  test('are linked in an order that gives what the original has', () => {
+    const [a, b, c] = [group({ id: 'evg-a' }), group({ id: 'evg-b' }), group({ id: 'evg-c' })]
+    const source = (id: string) => ({ type: 'group' as const, id })
+    const own = { type: 'service' as const }
+    const resolved = [
+      { source: source('evg-a'), hides: [source('evg-c')] },
+      { source: own, hides: [source('evg-b'), source('evg-a')] },
+      { source: source('evg-c') },
+    ]
+    expect(linkOrder([a, b, c], resolved).map(({ id }) => id)).toEqual(['evg-c', 'evg-a', 'evg-b'])
+    expect(linkOrder([b, a], []).map(({ id }) => id)).toEqual(['evg-b', 'evg-a'])
+  })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { EnvGroup } from '../../shared/env-group.ts'
 import { AppError } from '../../shared/error.ts'
 import type { Service } from '../../shared/service.ts'
 import { deployId, exampleDeploy, exampleEnvironment, exampleService, pageOf, serviceId } from './examples.ts'
@@ -14,13 +15,14 @@ const copyId = 'srv-1b1c2d3e4f5g6h7i8j9k'
 const copy = exampleService({ id: copyId, name: 'web-staging', environmentId: staging.id, latestDeployStatus: 'none' })
 const sourceId = 'src-0b1c2d3e4f5g6h7i8j9k'
 
-function on(services: Service[] = [web], answers: Answers = {}) {
+function on(services: Service[] = [web], answers: Answers = {}, groups: EnvGroup[] = []) {
   return servers.on({
     ...servingPlaces(),
     listServices: () => pageOf('service', services),
     listEnvVars: () => pageOf('envVar', [{ key: 'TOKEN', value: 'secret' }]),
     listSecretFiles: () => [],
     listCustomDomains: () => [],
+    listEnvGroups: () => pageOf('envGroup', groups),
     createProject: ({ body }) => ({ ...shop, id: 'prj-2b1c2d3e4f5g6h7i8j9k', name: (body as { name: string }).name }),
     createEnvironment: () => exampleEnvironment(),
     createService: () => ({ service: copy }),
@@ -49,7 +51,8 @@ describe('projects copy', () => {
         name: 'shop/test',
         of: 'shop/production',
         exists: false,
-        services: [{ name: 'web-test', of: 'web', exists: false, missing: ['TOKEN'], domains: [] }],
+        envGroups: [],
+        services: [{ name: 'web-test', of: 'web', exists: false, missing: ['TOKEN'], envGroups: [], domains: [] }],
       },
     ])
     expect(made()).toEqual([])
@@ -132,10 +135,34 @@ describe('projects copy', () => {
     [['shop', 'blog/staging'], 'shop is a project, and blog/staging is an environment.'],
     [['staging', 'test'], 'There are 2 environments named staging'],
     [['production', 'test', '--name', 'web'], 'web is not original=copy.'],
-    [['production', 'test', '--name', 'wbe=x'], '--name wbe: no service of this name is copied.'],
+    [['production', 'test', '--name', 'wbe=x'], '--name wbe: no service or env group of this name is copied.'],
   ])('%j is refused', async (argv, words) => {
     expect(await on()('projects', 'copy', ...argv)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(words) })
     expect(made()).toEqual([])
+  })
+
+  test('copies env groups and links their copies', async () => {
+    const group: EnvGroup = {
+      ...{ id: 'evg-0b1c2d3e4f5g6h7i8j9k', name: 'db', ownerId: web.ownerId, environmentId: production.id },
+      ...{ createdAt: web.createdAt, updatedAt: web.updatedAt },
+      serviceLinks: [{ id: serviceId, name: 'web', type: 'web' }],
+      envVars: [{ key: 'URL', value: 'x' }],
+      secretFiles: [{ name: 'ca.pem', content: '' }],
+    }
+    const made: EnvGroup = { ...group, id: 'evg-1b1c2d3e4f5g6h7i8j9k' }
+    const answers = {
+      createEnvGroup: () => made,
+      linkEnvGroup: () => made,
+      getEnvGroup: () => ({ ...group, secretFiles: [{ name: 'ca.pem', content: 'pem' }] }),
+    }
+    const run = on([web], answers, [group])
+    const bodyOf = () => received().findLast(({ id }) => id === 'createEnvGroup')?.body
+    expect((await run('projects', 'copy', 'production', 'test')).exitCode).toBe(0)
+    const place = { name: 'db-test', environmentId: staging.id }
+    expect(bodyOf()).toEqual({ ...place, envVars: [{ key: 'URL', value: '' }], secretFiles: [{ name: 'ca.pem', content: '' }] })
+    expect(received().at(-1)).toMatchObject({ id: 'linkEnvGroup', params: { envGroupId: made.id, serviceId: copyId } })
+    await run('projects', 'copy', 'production', 'test', '--with-values')
+    expect(bodyOf()).toEqual({ ...place, envVars: [{ key: 'URL', value: 'x' }], secretFiles: [{ name: 'ca.pem', content: 'pem' }] })
   })
 
   test('ends with what the server refused, and keeps what was made', async () => {

@@ -2,7 +2,7 @@
  * Services are parted when they were in one network and are not after a change. That is told before it is done where one of the two
  * names the other as a host in one of its variables. Who is reached by an address alone is not seen.
  */
-import { hostsIn, type Variable } from './hosts.ts'
+import { hostsIn, type Variable } from '../../../../shared/named-hosts.ts'
 
 /** A service with its networks before and after a change, and the names at which others of its network reach it. */
 export interface Member {

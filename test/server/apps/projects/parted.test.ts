@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { hostsIn } from '../../../../server/apps/projects/moving/hosts.ts'
 import { linksTo, type Member, partings } from '../../../../server/apps/projects/moving/parted.ts'
+import { hostsIn } from '../../../../shared/named-hosts.ts'
 
 describe('a host is found', () => {
   test.each([

@@ -1,3 +1,4 @@
+/** A variable as people set it. */
 export interface Variable {
   key: string
   value: string

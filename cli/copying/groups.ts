@@ -1,0 +1,59 @@
+import type { EnvGroup } from '../../shared/env-group.ts'
+import { usageError } from '../base/error.ts'
+import { nameOfCopy, type Renaming } from './names.ts'
+
+export interface PlannedGroup {
+  original: EnvGroup
+  name: string
+  /** Undefined where it is to be made. */
+  existing: EnvGroup | undefined
+  /** Keys of variables and names of secret files whose values are not copied. */
+  missing: string[]
+}
+
+/** A group that the copy of a service is to be linked to: `copy`, or the group itself where that can be linked there. */
+export interface PlannedLink {
+  group: EnvGroup
+  copy: PlannedGroup | undefined
+}
+
+/** Where the copy of a group is to be: an environment or a project, which may have to be made first. */
+export type GroupTarget = { environmentId: string | undefined } | { projectId: string | undefined }
+
+export interface GroupInput {
+  groups: readonly EnvGroup[]
+  renaming: Renaming
+  isWithValues: boolean
+}
+
+/** @throws CliError when the name of the copy belongs to a group elsewhere. */
+export function planGroup(original: EnvGroup, target: GroupTarget, { groups, renaming, isWithValues }: GroupInput): PlannedGroup {
+  const name = nameOfCopy(original.name, renaming)
+  const existing = groups.find((group) => group.name === name)
+  if (existing !== undefined && !isAt(existing, target))
+    throw usageError(
+      `The copy of the env group ${original.name} would be named ${name}, as a group elsewhere is.`,
+      `Choose its name with --name ${original.name}=<name>.`,
+    )
+  const secrets = [...original.envVars.map(({ key }) => key), ...original.secretFiles.map((file) => file.name)]
+  return { original, name, existing, missing: isWithValues || existing !== undefined ? [] : secrets }
+}
+
+const isAt = (group: EnvGroup, target: GroupTarget): boolean =>
+  'environmentId' in target
+    ? target.environmentId !== undefined && group.environmentId === target.environmentId
+    : target.projectId !== undefined && group.projectId === target.projectId
+
+/** What the copy of a service is to be linked to, in this order, and is not yet. */
+export function planLinks(
+  linked: readonly EnvGroup[],
+  copies: readonly PlannedGroup[],
+  existing: { id: string } | undefined,
+): PlannedLink[] {
+  return linked
+    .map((group) => ({ group, copy: copies.find(({ original }) => original.id === group.id) }))
+    .filter(({ group, copy }) => {
+      const there = copy === undefined ? group : copy.existing
+      return existing === undefined || there?.serviceLinks.some(({ id }) => id === existing.id) !== true
+    })
+}

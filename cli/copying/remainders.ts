@@ -1,0 +1,51 @@
+import type { EnvVar } from '../../shared/env.ts'
+import { hostsIn } from '../../shared/named-hosts.ts'
+import { clean } from '../terminal/text.ts'
+import type { CopyPlan, PlannedEnvironment } from './plan.ts'
+
+/** What is left to do once the copies stand, in lines with the commands for it. */
+export function remaindersOf({ groups, environments }: CopyPlan): string[] {
+  const allGroups = [...groups, ...environments.flatMap((environment) => environment.groups)]
+  const made = environments.flatMap(({ services }) => services.filter(({ existing }) => existing === undefined))
+  return [
+    ...allGroups.flatMap((group) => lacking({ ...group, envVars: group.original.envVars, commands: groupCommands })),
+    ...made.flatMap((service) => lacking({ ...service, envVars: service.original.envVars, commands: serviceCommands })),
+    ...made.flatMap(({ name, original: { service, domains } }) =>
+      domains.map((domain) => clean`${domain} leads to ${service.name}. A domain of the copy: cpctl domains add ${name} <domain>`),
+    ),
+    ...namesKept(environments),
+  ]
+}
+
+interface Lacking {
+  name: string
+  missing: readonly string[]
+  envVars: readonly Pick<EnvVar, 'key'>[]
+  commands: { set: string; file: string }
+}
+
+const serviceCommands = { set: 'env set', file: 'secret-files set <file> --service' }
+const groupCommands = { set: 'env-groups set', file: 'env-groups files set' }
+
+function lacking({ name, missing, envVars, commands }: Lacking): string[] {
+  const keys = missing.filter((key) => envVars.some((variable) => variable.key === key))
+  const files = missing.filter((file) => !keys.includes(file))
+  const [first = ''] = keys
+  return [
+    ...(keys.length === 0 ? [] : [clean`${name} lacks the values of ${keys.join(', ')}: cpctl ${commands.set} ${name} ${first}=<value> …`]),
+    ...(files.length === 0 ? [] : [clean`${name} lacks the contents of ${files.join(', ')}: cpctl ${commands.file} ${name}`]),
+  ]
+}
+
+/** Variables of copies whose values lead to a service that was copied, and not to its copy. */
+function namesKept(environments: readonly PlannedEnvironment[]): string[] {
+  const all = environments.flatMap(({ services }) => services)
+  const originals = new Map(all.map(({ original: { service } }) => [service.slug, service.name]))
+  const made = all.filter(({ existing }) => existing === undefined)
+  return made.flatMap(({ name, original }) =>
+    original.envVars.flatMap((variable) => {
+      const named = [...new Set(hostsIn(variable))].flatMap((host) => originals.get(host) ?? [])
+      return named.map((service) => clean`${variable.key} of ${name} still names ${service}: cpctl env set ${name} ${variable.key}=<value>`)
+    }),
+  )
+}
