@@ -8,7 +8,7 @@ import { ago, formatAge } from '../base/figures.ts'
 import { present } from '../base/present.ts'
 import { resolveService } from '../finding/service.ts'
 import { endAs, followJob } from '../jobs/follow.ts'
-import { addPlaceFilter, type PlaceOptions, placeFilter } from '../options/place.ts'
+import { addPlaceFilter, emptyIn, type PlaceOptions, placeFilter } from '../options/place.ts'
 import { wholeNumber } from '../options/values.ts'
 import type { Context, Start } from '../session/context.ts'
 import { printList } from '../session/output.ts'
@@ -56,7 +56,8 @@ export function addCronCommands(program: Command, start: Start): void {
 async function list(context: Context, options: PlaceOptions): Promise<void> {
   const filter = { type: typesWith('isScheduled'), ...(await placeFilter(context, options)) }
   const page = await allPages((query) => context.client.call('listServices', { query: { ...query, ...filter } }))
-  const empty = "No cron jobs yet. Make one with cpctl services create <name> --type cron_job --schedule '0 3 * * *'."
+  const advice = "No cron jobs yet. Make one with cpctl services create <name> --type cron_job --schedule '0 3 * * *'."
+  const empty = emptyIn(options, advice)
   printList(context, { page, row: ({ service }) => service, columns: cronColumns(context), empty })
 }
 

@@ -6,7 +6,7 @@ import { present } from '../base/present.ts'
 import { DISK_HELP, diskAndLast, diskNamed, resolveDisk, untilAvailable } from '../finding/disks.ts'
 import { addServiceOption, type OfService, resolveService, serviceNamed, splitService } from '../finding/service.ts'
 import { parseDisk } from '../options/disk.ts'
-import { addPlaceFilter, type PlaceOptions, placeFilter } from '../options/place.ts'
+import { addPlaceFilter, emptyIn, type PlaceOptions, placeFilter } from '../options/place.ts'
 import { wholeNumber } from '../options/values.ts'
 import type { Context, Start } from '../session/context.ts'
 import { printList } from '../session/output.ts'
@@ -90,7 +90,7 @@ async function list(context: Context, name: string | undefined, options: PlaceOp
     page,
     row: ({ disk }) => disk,
     columns,
-    empty: 'No disks yet. cpctl disks create <service> data:/var/data:10 makes one.',
+    empty: emptyIn(options, 'No disks yet. cpctl disks create <service> data:/var/data:10 makes one.'),
   })
 }
 

@@ -6,10 +6,10 @@ import { allPages } from '../api/pages.ts'
 import { usageError } from '../base/error.ts'
 import { ago } from '../base/figures.ts'
 import { present } from '../base/present.ts'
-import { placeName, placeNameOf } from '../finding/environments.ts'
+import { placeName, placeNameOf, placesOf } from '../finding/environments.ts'
 import { resolveService } from '../finding/service.ts'
 import { parseDisk } from '../options/disk.ts'
-import { addPlaceFilter, addPlaceOption, type PlaceOptions, placeFilter, placeOfNew } from '../options/place.ts'
+import { addPlaceFilter, addPlaceOption, emptyIn, type PlaceOptions, placeFilter, placeOfNew } from '../options/place.ts'
 import { addSettingOptions, isPartOfRelease, type SettingOptions, settingsInput } from '../options/service.ts'
 import { gatherOf } from '../options/values.ts'
 import type { Context, Start } from '../session/context.ts'
@@ -69,12 +69,18 @@ interface ListOptions extends PlaceOptions {
 async function list(context: Context, options: ListOptions): Promise<void> {
   const filter = { ...present({ type: options.type }), ...(await placeFilter(context, options)) }
   const page = await allPages((query) => context.client.call('listServices', { query: { ...query, ...filter } }))
-  const empty = 'No services yet. Run cpctl deploy in a folder to make one.'
-  printList(context, { page, row: ({ service }) => service, columns: serviceColumns(context), empty })
+  const empty = emptyIn(options, 'No services yet. Run cpctl deploy in a folder to make one.')
+  const isPlaced = !context.isJson && page.some(({ service }) => service.environmentId !== undefined)
+  const names = isPlaced ? new Map((await placesOf(context)).map((place) => [place.environment.id, placeName(place)])) : undefined
+  printList(context, { page, row: ({ service }) => service, columns: serviceColumns(context, names), empty })
 }
 
-const serviceColumns = ({ io }: Context): Column<Service>[] => [
+/** Environments are told by `places`, their names by ids, where a service is in one. */
+const serviceColumns = ({ io }: Context, places: ReadonlyMap<string, string> | undefined): Column<Service>[] => [
   { title: 'NAME', value: ({ name }) => name, isFlexible: true, colour: () => 'bold' },
+  ...(places === undefined
+    ? []
+    : [{ title: 'ENVIRONMENT', value: ({ environmentId: id = '-' }: Service) => places.get(id) ?? id, isFlexible: true as const }]),
   { title: 'TYPE', value: ({ type }) => type },
   { title: 'STATE', value: stateOf, colour: (service) => (stateOf(service) === 'active' ? undefined : 'yellow') },
   { title: 'PLAN', value: ({ serviceDetails }) => serviceDetails.plan ?? '-' },

@@ -26,7 +26,7 @@ export async function requirePlace(context: Context, { service, options, folder 
   const where = await whereIs(context, service)
   if (options.service !== undefined) return context.note(clean`${service.name} is ${where}, though this folder is linked to ${place}.`)
   throw new CliError('conflict', `${service.name} is ${where}, and this folder is linked to ${place}.`, {
-    hint: `Name the service with --service: ${await choiceIn(context, linked)}.`,
+    hint: `Name the service that is meant with --service; ${await choiceIn(context, linked)}.`,
   })
 }
 

@@ -32,6 +32,10 @@ export async function placeFilter(
   return project === undefined ? {} : { projectId: [(await resolveProject(context, project)).id] }
 }
 
+/** What is said of an empty list: what to do about it, unless it was narrowed to a place that may well have nothing. */
+export const emptyIn = ({ project, environment }: PlaceOptions, advice: string): string =>
+  project === undefined && environment === undefined ? advice : `There is nothing of this kind in ${environment ?? project}.`
+
 /** Where something new is made: as the options say, else where `folder` is linked to; undefined is outside of all environments. */
 export async function placeOfNew(
   context: Pick<Context, 'client' | 'io'>,

@@ -107,7 +107,7 @@ describe('deploy', () => {
       exitCode: 1,
       stderr:
         'Error: web is in shop/production, and this folder is linked to shop/staging.\n' +
-        'Name the service with --service: there is web-staging.\n',
+        'Name the service that is meant with --service; there is web-staging.\n',
     })
     expect(await deployed(run, '--service', 'web')).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('though this folder') })
     expect(await deployed(run, '--service', 'web', '--environment', 'shop/staging')).toMatchObject({
@@ -123,6 +123,15 @@ describe('deploy', () => {
       stderr: expect.stringContaining('cpctl environments move web --to shop/staging'),
     })
   })
+})
+
+test('services are listed with their environments, once one is in any', async () => {
+  const [placed, loose] = [exampleService({ environmentId: staging.id }), exampleService({ name: 'api' })]
+  const run = await on({ services: [placed, loose] })
+  expect((await run('services', 'list')).stdout).toMatch(
+    /^NAME +ENVIRONMENT +TYPE.*\nweb +shop\/staging +web_service.*\napi +- +web_service/,
+  )
+  expect((await run('services', 'list', '--environment', 'production')).stderr).toBe('There is nothing of this kind in production.\n')
 })
 
 test('a service is shown with its environment', async () => {
