@@ -1,9 +1,11 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { type Deploy, isDeployRunning } from '../../shared/deploy.ts'
 import type { Service } from '../../shared/service.ts'
 import { allPages } from '../api/pages.ts'
+import { CliError } from '../base/error.ts'
 import { ago, formatTook } from '../base/figures.ts'
 import { present } from '../base/present.ts'
+import { liveSourceOf } from '../deploying/live-source.ts'
 import { awaitDeploy } from '../deploying/outcome.ts'
 import { findBelowService } from '../finding/below-service.ts'
 import { resolveService } from '../finding/service.ts'
@@ -45,6 +47,9 @@ export function addDeploysCommands(program: Command, start: Start): void {
     .command('create')
     .description('Deploy the newest uploaded source again')
     .argument('[service]', 'Name or id; default: the one named after this folder')
+    .addOption(
+      new Option('--from <service>', 'Deploy what is live in another service, by name or id, such as from staging').conflicts('build'),
+    )
     .option('--no-build', 'Start the live build again with the present settings')
     .option('--clear-cache', 'Build without what earlier builds left')
     .option('-d, --detach', 'Do not wait until it is live')
@@ -109,6 +114,7 @@ async function cancel(context: Context, deployId: string, options: OfService): P
 }
 
 interface CreateOptions {
+  from?: string
   build: boolean
   clearCache?: boolean
   detach?: boolean
@@ -118,12 +124,20 @@ interface CreateOptions {
 async function create(context: Context, name: string | undefined, options: CreateOptions): Promise<void> {
   const service = await resolveService(context, name)
   const body = present({
+    sourceId: options.from === undefined ? undefined : await sourceFrom(context, options.from),
     clearCache: options.clearCache ? ('clear' as const) : undefined,
     deployMode: options.build ? undefined : ('deploy_only' as const),
   })
   const deploy = await context.client.call('createDeploy', { params: { serviceId: service.id }, body })
   const { detach: isDetached = false, untilProven = false } = options
   await awaitDeploy(context, { service, deployId: deploy.id, isDetached, untilProven })
+}
+
+async function sourceFrom(context: Context, name: string): Promise<string> {
+  const service = await resolveService(context, name)
+  const sourceId = await liveSourceOf(context, service)
+  if (sourceId === undefined) throw new CliError('conflict', `Nothing is live in ${service.name}.`, { hint: 'Deploy it first.' })
+  return sourceId
 }
 
 interface Found {

@@ -1,5 +1,6 @@
 import { type Deploy, isDeployRunning } from '../../shared/deploy.ts'
 import type { Service } from '../../shared/service.ts'
+import { liveSourceOf } from '../deploying/live-source.ts'
 import { pollDeploy } from '../deploying/watch.ts'
 import type { Context } from '../session/context.ts'
 import { clean } from '../terminal/text.ts'
@@ -34,11 +35,6 @@ async function startDeploy(context: Context, { planned }: Copied, service: Servi
     return undefined
   }
   return context.client.call('createDeploy', { params: { serviceId: service.id }, body: { sourceId } })
-}
-
-async function liveSourceOf({ client }: Context, { id }: Service): Promise<string | undefined> {
-  const [live] = await client.call('listDeploys', { params: { serviceId: id }, query: { status: ['live'], limit: 1 } })
-  return live?.deploy.source?.id
 }
 
 async function untilDeployed(context: Context, service: Service, first: Deploy): Promise<Deployed> {

@@ -309,6 +309,21 @@ describe('deploys', () => {
     })
     expect(called('createDeploy')[0]?.body).toEqual({ deployMode: 'deploy_only' })
   })
+
+  test('create deploys what is live in another service', async () => {
+    const sourceId = 'src-0b1c2d3e4f5g6h7i8j9k'
+    const other = exampleService({ id: 'srv-1b1c2d3e4f5g6h7i8j9k', name: 'web-staging' })
+    let live = [exampleDeploy({ source: { id: sourceId, sha256: '0'.repeat(64) } })]
+    const { run } = platform({
+      existing: [exampleService(), other],
+      answers: { listDeploys: () => pageOf('deploy', live), createDeploy: () => exampleDeploy({ status: 'queued' }) },
+    })
+    expect((await run(['deploys', 'create', 'web', '--from', 'web-staging', '-d'])).exitCode).toBe(0)
+    expect(called('createDeploy')[0]).toMatchObject({ params: { serviceId }, body: { sourceId } })
+    expect((await run(['deploys', 'create', 'web', '--from', 'web-staging', '--no-build'])).exitCode).toBe(2)
+    live = []
+    expect((await run(['deploys', 'create', 'web', '--from', 'web-staging'])).stderr).toContain('Nothing is live in web-staging.')
+  })
 })
 
 describe('rollback', () => {
