@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, type ErrorDetail } from '../../../../shared/error.ts'
+import type { Variable } from '../../../../shared/named-hosts.ts'
 import type { Actor } from '../../../http/handlers/call.ts'
 import { isWithin } from '../../../identity/scopes/scope.ts'
 import type { AppContext } from '../../context.ts'
 import { openVariables } from '../../env-groups/store/group-store.ts'
 import { groupsOfService } from '../../env-groups/store/link-store.ts'
 import { listEnv } from '../../services/env-store.ts'
-import type { Variable } from './hosts.ts'
 import { membersOf, type NetworkChange } from './network.ts'
 import { linksTo, type PartedLink, partings } from './parted.ts'
 
