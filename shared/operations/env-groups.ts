@@ -132,6 +132,7 @@ export const envGroupOperations = defineOperations({
   },
   unlinkEnvGroup: {
     ...removal,
+    inProtected: 'refused',
     method: 'DELETE',
     path: '/v1/env-groups/:envGroupId/services/:serviceId',
     summary: 'Take an env group from a service',

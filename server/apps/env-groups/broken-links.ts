@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { fits } from './rules.ts'
-import { linksAmong, removeLink } from './store/link-store.ts'
+import { linksAmong, type PlacedLink } from './store/link-store.ts'
 
 /** Services and groups that go into an environment together, or out of all with null. */
 export interface Relocation {
@@ -8,15 +8,8 @@ export interface Relocation {
   to: string | null
 }
 
-export interface BrokenLink {
-  serviceId: string
-  serviceName: string
-  groupId: string
-  groupName: string
-}
-
 /** Links of what is moved that cannot be after it: a group of an environment or project serves what is in it. */
-export function linksBrokenBy(db: Database, { ids, to }: Relocation): BrokenLink[] {
+export function linksBrokenBy(db: Database, { ids, to }: Relocation): PlacedLink[] {
   const projectOf = (environmentId: string | null): string | null =>
     environmentId === null ? null : (projectQuery(db).get(environmentId)?.projectId ?? null)
   return linksAmong(db, [...ids]).filter(({ serviceId, groupId, serviceEnvironmentId, environmentId, projectId }) => {
@@ -28,8 +21,3 @@ export function linksBrokenBy(db: Database, { ids, to }: Relocation): BrokenLink
 
 const projectQuery = (db: Database) =>
   db.query<{ projectId: string }, [string]>('SELECT project_id AS projectId FROM environments WHERE id = ?')
-
-/** Takes groups from services that are no longer where they can be linked. Belongs in the transaction of the move, before it. */
-export function breakLinks(db: Database, relocation: Relocation): void {
-  for (const link of linksBrokenBy(db, relocation)) removeLink(db, link)
-}

@@ -1,10 +1,10 @@
 import type { EnvGroup } from '../../../shared/env-group.ts'
 import { traitsOf } from '../../../shared/service-type.ts'
 import type { Actor } from '../../http/handlers/call.ts'
-import { seesValues } from '../../identity/scopes/protection.ts'
 import type { AppContext } from '../context.ts'
 import { shownEnv, shownFile } from '../variables/shown.ts'
 import type { Changed } from './change.ts'
+import { seesGroupValues } from './require.ts'
 import { sealedGroupFiles } from './store/file-store.ts'
 import { listGroupVariables, type StoredGroup } from './store/group-store.ts'
 import { servicesOfGroup } from './store/link-store.ts'
@@ -14,11 +14,11 @@ type Seer = Pick<Actor, 'permissions'>
 
 /** A group with the contents of its secret files, for who may see them. */
 export const presentGroup = (deps: Deps, actor: Seer, group: StoredGroup): EnvGroup =>
-  withFiles(deps, group, { isShown: seesValues(deps.db, actor, group.environmentId), hasContents: true })
+  withFiles(deps, group, { isShown: seesGroupValues(deps.db, actor, group), hasContents: true })
 
 /** A group as lists have it: a page of them with all their files would be too much. */
 export const presentListed = (deps: Deps, actor: Seer, group: StoredGroup): EnvGroup =>
-  withFiles(deps, group, { isShown: seesValues(deps.db, actor, group.environmentId), hasContents: false })
+  withFiles(deps, group, { isShown: seesGroupValues(deps.db, actor, group), hasContents: false })
 
 export const presentChanged = (deps: Deps, actor: Seer, { group, touched }: Changed): EnvGroup => ({
   ...presentGroup(deps, actor, group),

@@ -1,8 +1,9 @@
 import { AppError } from '../../../shared/error.ts'
-import { refuseProtected, type Viewer } from '../../identity/scopes/protection.ts'
+import { refuseProtected, requireProtectedRight, seesValues, type Viewer } from '../../identity/scopes/protection.ts'
 import { isEnvironmentWithin } from '../../identity/scopes/scope.ts'
 import type { AppContext } from '../context.ts'
 import { findGroup, type StoredGroup } from './store/group-store.ts'
+import { environmentsServed } from './store/link-store.ts'
 
 /** Who is confined sees the groups of their environments and projects. A group of the whole workspace is nobody's who is confined. */
 export const isGroupWithin = (
@@ -21,4 +22,17 @@ export function requireGroup({ db }: Pick<AppContext, 'db'>, viewer: Viewer, id:
     throw new AppError('not_found', `There is no env group ${id} in this workspace. GET /v1/env-groups lists those there are.`)
   refuseProtected(db, viewer, group.environmentId)
   return group
+}
+
+type Placed = Pick<StoredGroup, 'id' | 'environmentId'>
+
+/** What a group holds is protected where it is, and where it is used: else it would tell what services in production are given. */
+const placesOf = (db: AppContext['db'], { id, environmentId }: Placed): (string | null)[] => [environmentId, ...environmentsServed(db, id)]
+
+export const seesGroupValues = (db: AppContext['db'], actor: Parameters<typeof seesValues>[1], group: Placed): boolean =>
+  placesOf(db, group).every((environmentId) => seesValues(db, actor, environmentId))
+
+/** @throws AppError forbidden where it is used in a protected environment, for who lacks the right. */
+export function requireRightToUsed({ db }: Pick<AppContext, 'db'>, viewer: Viewer, group: Placed): void {
+  for (const environmentId of placesOf(db, group)) requireProtectedRight(db, viewer, environmentId)
 }

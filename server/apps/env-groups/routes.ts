@@ -3,6 +3,7 @@ import { AppError } from '../../../shared/error.ts'
 import type { Operations } from '../../../shared/operations/all.ts'
 import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import { type Actor, type Answer, answer, type Handlers } from '../../http/handlers/call.ts'
+import { isProtected } from '../../identity/scopes/protection.ts'
 import type { AppContext } from '../context.ts'
 import { requireService } from '../services/require.ts'
 import { resolveEnvEntry, resolveEnvInput } from '../variables/rules.ts'
@@ -21,7 +22,7 @@ import {
   unlinkGroup,
 } from './operations.ts'
 import { presentChanged, presentGroup, presentListed } from './present.ts'
-import { requireGroup } from './require.ts'
+import { requireGroup, requireRightToUsed } from './require.ts'
 
 type GroupIds = Extract<keyof Operations, `${string}EnvGroup${string}` | `${string}GroupEnvVar${string}` | `${string}GroupSecretFile`>
 
@@ -44,6 +45,7 @@ export const envGroupRoutes: Handlers<GroupIds, AppContext> = {
   },
   deleteEnvGroup({ actor, params, query }, context) {
     const group = requireGroup(context, actor, params.envGroupId)
+    requireRightToUsed(context, actor, group)
     const gone = presentGroup(context, actor, group)
     const { touched } = deleteGroup(context, group, { isForced: query.force === true, isDeployed: isDeployed(actor, query) })
     return query.deploy === undefined ? answer(204, undefined) : answer(200, { ...gone, touched })
@@ -76,6 +78,8 @@ export const envGroupRoutes: Handlers<GroupIds, AppContext> = {
   linkEnvGroup({ actor, params, query }, context) {
     const group = requireGroup(context, actor, params.envGroupId)
     const service = requireService(context, actor, params.serviceId)
+    // A service that is open shows what it is given.
+    if (!isProtected(context.db, service.environmentId)) requireRightToUsed(context, actor, group)
     return presentChanged(context, actor, linkGroup(context, group, { service, isDeployed: isDeployed(actor, query) }))
   },
   unlinkEnvGroup({ actor, params, query }, context) {

@@ -10,9 +10,11 @@ export function refuseProtected(db: Database, { guarded }: Viewer, environmentId
   if (guarded === 'refused') refuse(db, environmentId)
 }
 
+export const isProtected = (db: Database, environmentId: string | null): boolean => protectedNamed(db, environmentId) !== undefined
+
 /** Whether what a caller has begun would be refused now, as the thing was moved or its environment protected meanwhile. */
 export const isRefusedNow = (db: Database, { guarded }: Viewer, environmentId: string | null): boolean =>
-  guarded === 'refused' && protectedNamed(db, environmentId) !== undefined
+  guarded === 'refused' && isProtected(db, environmentId)
 
 /** For handlers that decide by what is asked, of operations that say `depends`. @throws AppError forbidden. */
 export function requireProtectedRight(db: Database, { guarded }: Viewer, environmentId: string | null): void {
@@ -21,7 +23,7 @@ export function requireProtectedRight(db: Database, { guarded }: Viewer, environ
 
 /** Whether the caller is told values of variables and contents of secret files of what is in this environment. */
 export const seesValues = (db: Database, { permissions }: Pick<Actor, 'permissions'>, environmentId: string | null): boolean =>
-  permissions.has('env.read') && (permissions.has('environments.manage_protected') || protectedNamed(db, environmentId) === undefined)
+  permissions.has('env.read') && (permissions.has('environments.manage_protected') || !isProtected(db, environmentId))
 
 function refuse(db: Database, environmentId: string | null): void {
   const name = protectedNamed(db, environmentId)

@@ -60,7 +60,7 @@ export const inProtected: Record<OfPlaced | Declared, InProtected> = {
   setGroupSecretFile: 'hidden',
   deleteGroupSecretFile: 'allowed',
   linkEnvGroup: 'hidden',
-  unlinkEnvGroup: 'allowed',
+  unlinkEnvGroup: 'refused',
   listHeaders: 'allowed',
   replaceHeaders: 'allowed',
   listRoutes: 'allowed',

@@ -37,6 +37,16 @@ export const servicesOfGroup = (db: Database, groupId: string): LinkedService[] 
     )
     .all(groupId)
 
+/** The environments in which services are that a group is linked to, each once. */
+export const environmentsServed = (db: Database, groupId: string): string[] =>
+  db
+    .query<{ id: string }, [string]>(
+      `SELECT DISTINCT s.environment_id AS id FROM env_group_links l JOIN services s ON s.id = l.service_id
+       WHERE l.group_id = ? AND s.deleted_at IS NULL AND s.environment_id IS NOT NULL`,
+    )
+    .all(groupId)
+    .map(({ id }) => id)
+
 /** A link with where its two ends are. */
 export interface PlacedLink {
   serviceId: string

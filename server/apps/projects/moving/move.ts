@@ -4,7 +4,8 @@ import type { Actor } from '../../../http/handlers/call.ts'
 import { requireProtectedRight, type Viewer } from '../../../identity/scopes/protection.ts'
 import { isEnvironmentWithin, isWithin } from '../../../identity/scopes/scope.ts'
 import type { AppContext } from '../../context.ts'
-import { breakLinks, linksBrokenBy } from '../../env-groups/broken-links.ts'
+import { linksBrokenBy, type Relocation } from '../../env-groups/broken-links.ts'
+import { type PlacedLink, removeLink } from '../../env-groups/store/link-store.ts'
 import { findResource, type PlacedResource, placeResource } from '../contents.ts'
 import { refuseParting } from './refuse-parting.ts'
 
@@ -39,7 +40,7 @@ export function requireResource(context: Pick<AppContext, 'db'>, viewer: Viewer,
 export async function refusePartingMove(context: Pick<AppContext, 'db' | 'sealer'>, actor: Actor, move: Move): Promise<void> {
   const ids = new Set(leaving(context, actor, move).map(({ id }) => id))
   if (ids.size === 0) return
-  const unlinked = linksBrokenBy(context.db, { ids, to: move.to }).map(({ serviceId, serviceName, groupId, groupName }) => ({
+  const unlinked = linksLost(context, actor, { ids, to: move.to }).map(({ serviceId, serviceName, groupId, groupName }) => ({
     path: move.pathOf(ids.has(serviceId) ? serviceId : groupId),
     message: `${serviceName} (${serviceId}) would no longer have the variables of ${groupName} (${groupId})`,
   }))
@@ -53,11 +54,19 @@ export async function refusePartingMove(context: Pick<AppContext, 'db' | 'sealer
 /** Moves all of them. Belongs in one change. @throws AppError not_found, forbidden for what a protected environment keeps. */
 export function carryOut(context: Pick<AppContext, 'db' | 'now' | 'work'>, actor: Actor, move: Move): void {
   const resources = leaving(context, actor, move)
-  breakLinks(context.db, { ids: new Set(resources.map(({ id }) => id)), to: move.to })
+  const lost = linksLost(context, actor, { ids: new Set(resources.map(({ id }) => id)), to: move.to })
+  for (const link of lost) removeLink(context.db, link)
   for (const { id } of resources) {
     placeResource(context.db, { id, environmentId: move.to }, context.now())
     if (isId('service', id)) context.work.poke('service', id)
   }
+}
+
+/** Links that cannot be after a move. @throws AppError forbidden for those of services that a protected environment keeps. */
+function linksLost({ db }: Pick<AppContext, 'db'>, actor: Actor, relocation: Relocation): PlacedLink[] {
+  const links = linksBrokenBy(db, relocation)
+  for (const { serviceEnvironmentId } of links) requireProtectedRight(db, actor, serviceEnvironmentId)
+  return links
 }
 
 /** Resources that are not yet where they are to go. */
