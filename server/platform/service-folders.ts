@@ -1,4 +1,5 @@
-import { chmod, chown, mkdir } from 'node:fs/promises'
+import { chmod, chown, mkdir, rename } from 'node:fs/promises'
+import { join } from 'node:path'
 import { removeTree } from './files/tree/remove.ts'
 import { type Paths, type ServicePaths, servicePathsOf } from './paths.ts'
 
@@ -18,6 +19,16 @@ export async function ensureServiceFolders(paths: Paths, service: { id: string; 
   for (const folder of [own.sources, own.output]) await ensureFolder(folder, ROOTS_ALONE, { uid: 0, gid: 0 })
   for (const folder of [own.cache, own.home, own.tmp]) await ensureFolder(folder, USERS_ALONE, { uid: service.uid, gid })
   return own
+}
+
+/** Empties a folder of a service. It is moved aside first: whoever starts meanwhile finds it empty. */
+export async function discardServiceFolder(paths: Paths, service: { id: string; uid: number }, name: 'tmp' | 'cache'): Promise<void> {
+  const own = servicePathsOf(paths, service.id)
+  await ensureFolder(own.trash, ROOTS_ALONE, { uid: 0, gid: 0 })
+  const aside = join(own.trash, crypto.randomUUID())
+  await rename(own[name], aside)
+  await ensureServiceFolders(paths, service)
+  await removeTree(aside)
 }
 
 export const removeServiceFolders = (paths: Paths, serviceId: string): Promise<void> => removeTree(servicePathsOf(paths, serviceId).root)

@@ -37,6 +37,8 @@ export const idleEngine: Engine = {
   siblingConnections: async () => 0,
   usage: async () => undefined,
   limitSpace: async () => {},
+  heldSpace: async () => new Map(),
+  emptyTemporary: async () => {},
   removeOwner: async () => {},
   close: async () => {},
 }

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { servicePathsOf } from '../../platform/paths.ts'
-import { measureFolders } from '../../runtime/space/measure.ts'
+import { measureFolders } from '../../platform/process/measure-folders.ts'
 import type { Unit } from '../../runtime/space/reserve.ts'
 import type { AppContext } from '../context.ts'
 import { pruneReleases } from '../deploys/prune.ts'

@@ -3,11 +3,10 @@
  * under its reserve is each user measured, and the one to blame stopped, until there is space again. Services that were stopped stay down
  * meanwhile.
  */
-import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { measureEach, measureFolders } from '../../platform/process/measure-folders.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { allowedOn, heaviestUser, SMALL_GROWTH, type SpaceUser } from '../../runtime/space/heaviest-user.ts'
-import { measureEach, measureFolders, measureRemoved } from '../../runtime/space/measure.ts'
 import { nextCheckMs, type Shortage, type Spaces, shortageIn, spacesOf, type Unit } from '../../runtime/space/reserve.ts'
 import { hasWorkloads } from '../../runtime/workloads/store.ts'
 import { straysIn } from '../../runtime/workloads/strays.ts'
@@ -107,18 +106,19 @@ async function measure({ context, held, down }: Watch, candidates: readonly Cand
     (id) => context.engine.volumes.usage(id, unit, context.stopping),
   )
   const services = candidates.filter(({ kind }) => kind === 'service')
-  const uids = new Set(services.map(({ owner }) => owner.uid))
-  const place = { device: statSync(context.paths.services).dev, folder: context.paths.services }
-  const removed = unit === 'bytes' ? measureRemoved(uids, place) : new Map<number, number>()
-  return candidates.map(({ id, kind, owner, folders: own, volumeId = '', diskMb }) => ({
+  const own = await context.engine.heldSpace(
+    services.map(({ owner }) => owner),
+    unit,
+    context.stopping,
+  )
+  return candidates.map(({ id, kind, folders: built, volumeId = '', diskMb }) => ({
     id,
     kind,
-    held: sumOf([...own.map((folder) => folders.get(folder)), volumes.get(volumeId), kind === 'service' ? removed.get(owner.uid) : 0]),
+    held: sumOf([...built.map((folder) => folders.get(folder)), volumes.get(volumeId), own.get(id)?.amount]),
     heldBefore: held.get(id),
     // A service that was stopped is not stopped again for what it holds: somebody may be in its shell to clear it up.
     allowed: down.has(id) ? Number.POSITIVE_INFINITY : allowedOn(shortage, diskMb),
-    isUnmeasured:
-      kind === 'service' && !down.has(id) && (own.some((folder) => !folders.has(folder)) || (volumeId !== '' && !volumes.has(volumeId))),
+    isUnmeasured: kind === 'service' && !down.has(id) && (own.get(id)?.isPartial !== false || (volumeId !== '' && !volumes.has(volumeId))),
   }))
 }
 

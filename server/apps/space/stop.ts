@@ -1,9 +1,5 @@
-import { rename } from 'node:fs/promises'
-import { join } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
-import { removeTree } from '../../platform/files/tree/remove.ts'
-import { servicePathsOf } from '../../platform/paths.ts'
-import { ensureFolder, ensureServiceFolders } from '../../platform/service-folders.ts'
+import { discardServiceFolder } from '../../platform/service-folders.ts'
 import type { SpaceUser } from '../../runtime/space/heaviest-user.ts'
 import type { Shortage } from '../../runtime/space/reserve.ts'
 import { workloadsOf } from '../../runtime/workloads/store.ts'
@@ -12,7 +8,7 @@ import type { AppContext } from '../context.ts'
 import { holdBackInstances, instancesOf } from '../workloads/instance-store.ts'
 import { openJobs } from '../workloads/job-store.ts'
 import { BUILD_STEP } from '../workloads/step-store.ts'
-import type { Candidate, SpaceOwner } from './candidates.ts'
+import type { Candidate } from './candidates.ts'
 
 const MIB = 1024 * 1024
 const HELD_BACK_MS = 10_000
@@ -38,14 +34,13 @@ async function stopService(context: AppContext, { owner }: Candidate, found: Fou
   const strays = straysIn(db).filter(({ serviceId }) => serviceId === owner.id)
   await Promise.all([...own, ...strays].map(({ id }) => engine.stop(id, { graceMs: 0 })))
   holdBack(context, owner.id)
-  await emptyTmp(context, owner)
+  await engine.emptyTemporary(owner)
 }
 
-async function stopBuild({ work, paths }: AppContext, { id, owner, folders }: Candidate, found: Found): Promise<void> {
+async function stopBuild({ work, paths }: AppContext, { id, owner }: Candidate, found: Found): Promise<void> {
   const reason = `It filled the disk: ${figures(found)} in the build and its cache, which was removed. Build less into it, or choose a larger build plan.`
   work.interruptDeploy(id, new AppError('bad_request', reason))
-  const { cache } = servicePathsOf(paths, owner.id)
-  if (folders.includes(cache)) await discard(paths, owner, cache)
+  await discardServiceFolder(paths, { id: owner.id, uid: owner.number }, 'cache')
 }
 
 const figures = ({ heaviest, shortage: { unit, free, reserve } }: Found): string =>
@@ -54,20 +49,6 @@ const figures = ({ heaviest, shortage: { unit, free, reserve } }: Found): string
     : `room for ${free} files was left on it, where room for ${Math.ceil(reserve)} must stay, and it held ${heaviest.held} files`
 
 const mib = (bytes: number): string => `${Math.round(bytes / MIB)} MB`
-
-async function emptyTmp({ paths }: AppContext, owner: SpaceOwner): Promise<void> {
-  await discard(paths, owner, servicePathsOf(paths, owner.id).tmp)
-}
-
-/** Moved aside first: whoever starts meanwhile finds it empty. */
-async function discard(paths: AppContext['paths'], owner: SpaceOwner, folder: string): Promise<void> {
-  const { trash } = servicePathsOf(paths, owner.id)
-  await ensureFolder(trash, 0o700, { uid: 0, gid: 0 })
-  const aside = join(trash, crypto.randomUUID())
-  await rename(folder, aside)
-  await ensureServiceFolders(paths, owner)
-  await removeTree(aside)
-}
 
 export function holdBack({ db, now }: Pick<AppContext, 'db' | 'now'>, serviceId: string): void {
   holdBackInstances(db, serviceId, now() + HELD_BACK_MS)

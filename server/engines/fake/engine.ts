@@ -83,6 +83,8 @@ export function createFakeEngine(machine: FakeMachine, options: FakeEngineOption
     siblingConnections: () => faults.around('siblingConnections', async () => 0),
     usage: (id) => faults.around('usage', async () => (running(id) === undefined ? undefined : { cpuSeconds: 0, memoryBytes: 0 })),
     limitSpace: () => faults.around('limitSpace', async () => {}),
+    heldSpace: (owners) => faults.around('heldSpace', async () => new Map(owners.map(({ id }) => [id, { amount: 0, isPartial: false }]))),
+    emptyTemporary: () => faults.around('emptyTemporary', async () => {}),
     removeOwner: (ownerId) => faults.around('removeOwner', () => removeAllOf(machine, ownerId)),
     close: async () => {
       stopListening()

@@ -1,3 +1,4 @@
+import type { SizeUnit } from '../../platform/process/folder-size.ts'
 import type { StackKind } from '../../platform/stack.ts'
 import type { End } from './end.ts'
 import type { Outputs } from './output.ts'
@@ -77,6 +78,13 @@ export interface Usage {
   /** Processor time since the start, over all cores and including children that have ended. */
   cpuSeconds: number
   memoryBytes: number
+}
+
+/** Bytes or files, as was asked for. */
+export interface HeldSpace {
+  amount: number
+  /** There is too much to be measured in a few seconds: it may be anything above the amount. */
+  isPartial: boolean
 }
 
 /** Space in MiB, and a number of files. */
@@ -171,6 +179,12 @@ export interface Engine {
 
   /** Limits what all workloads of an owner together take outside of volumes, at once and lastingly, or lifts that. Idempotent; without effect where `guarantees` say so. */
   limitSpace(owner: Owner, limit: SpaceLimit | undefined): Promise<void>
+
+  /** What all workloads of these owners hold outside of volumes, by the owner's id: kept output and removed files that are open included. */
+  heldSpace(owners: readonly Owner[], unit: SizeUnit, signal: AbortSignal): Promise<Map<string, HeldSpace>>
+
+  /** Removes what workloads of an owner keep for a while only, their /tmp. They do not run meanwhile; whoever starts next finds it empty. */
+  emptyTemporary(owner: Owner): Promise<void>
 
   /** Kills whatever is left of an owner and removes all state about it. Idempotent. */
   removeOwner(ownerId: string): Promise<void>

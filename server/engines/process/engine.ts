@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { messageOf } from '../../../shared/error.ts'
 import type { Capabilities, Guarantee, ListedWorkload } from '../port/port.ts'
@@ -24,7 +24,7 @@ import type { ProcessEngine } from './spec.ts'
 import { createSupervisor } from './supervisor.ts'
 import { openTerminal } from './terminal.ts'
 import { watchCpuWeights } from './throttling/cpu-weights.ts'
-import { openWritableLayers } from './writable-layer.ts'
+import { layerOf, openWritableLayers } from './writable-layer.ts'
 
 export interface ProcessEngineOptions {
   stateDir: string
@@ -69,6 +69,7 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
     start: (spec) => startInstance(context, spec),
     inspect: (id) => inspect(context, id),
     pidOf: (id) => runningOf(context, id)?.leader.pid,
+    layersOf: (ownerId) => layersOf(context, ownerId),
     list: async () => supervisor.all().flatMap(({ workload }) => listed(workload)),
     stop: (id, { graceMs }) => stop(context, id, graceMs),
     remove: (id) => remove(context, id),
@@ -199,6 +200,12 @@ function openNetworksOf({ network: ability }: Host, { records, stateDir, network
     log,
     ...(subnet !== undefined && { subnet }),
   })
+}
+
+/** A terminal in an instance has none, nor has anybody on some machines. */
+function layersOf({ supervisor, records }: LifecycleContext, ownerId: string): string[] {
+  const own = supervisor.all().filter(({ workload }) => workload.ownerId === ownerId)
+  return own.map(({ workload }) => layerOf(records.dirOf(workload.id))).filter((folder) => existsSync(folder))
 }
 
 function listed({ id, ownerId, kind }: Workload): ListedWorkload[] {

@@ -59,12 +59,16 @@ export interface ProcessTerminalSpec extends Omit<Workload, 'outputPath'> {
   onOutput(bytes: Uint8Array): void
 }
 
-export interface ProcessEngine extends Omit<Engine, 'link' | 'start' | 'openTerminal' | 'output' | 'volumes' | 'limitSpace'> {
+type PlacedCall = 'link' | 'start' | 'openTerminal' | 'output' | 'volumes' | 'limitSpace' | 'heldSpace' | 'emptyTemporary'
+
+export interface ProcessEngine extends Omit<Engine, PlacedCall> {
   link(owners: readonly LinkedOwner[]): Promise<void>
   readonly volumeMounts: VolumeMounts
   /** A port for an instance that is about to be started, which no other of the same network is given meanwhile. @throws AppError `unavailable` when all are in use. */
   takePort(wanted: { preferredPort: number; sharesHostNetwork?: boolean }): HeldPort
   start(spec: ProcessSpec): Promise<void>
   pidOf(id: string): number | undefined
+  /** Folders in which workloads of an owner write beside their code. */
+  layersOf(ownerId: string): string[]
   openTerminal(spec: ProcessTerminalSpec): ReturnType<Engine['openTerminal']>
 }

@@ -1,5 +1,7 @@
+import { discardServiceFolder } from '../../../platform/service-folders.ts'
 import type { Engine } from '../../port/port.ts'
 import type { ProcessEngine } from '../spec.ts'
+import { heldSpaceOf } from './held-space.ts'
 import { outputsIn } from './outputs.ts'
 import { outputPathOf, type PlacingContext, placeWorkload } from './place.ts'
 import type { Places } from './places.ts'
@@ -17,6 +19,8 @@ export function placeOnMachine(processes: ProcessEngine, places: Places): Engine
       ),
     guarantees: async () => [...(await processes.guarantees()), places.quota.guarantee],
     limitSpace: ({ number }, limit) => places.quota.limit(number, limit),
+    heldSpace: (owners, unit, signal) => heldSpaceOf(places.paths, { owners, unit, signal, layersOf: processes.layersOf }),
+    emptyTemporary: ({ id, number }) => discardServiceFolder(places.paths, { id, uid: number }, 'tmp'),
     start: async (spec) => {
       const { instanceId, deployId, listens, runs } = spec
       const held = listens && processes.takePort({ ...listens, sharesHostNetwork: spec.network === 'host' })

@@ -1,33 +1,8 @@
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
-import { sizeOfFolder } from '../../platform/process/folder-size.ts'
-import type { Unit } from './reserve.ts'
 
-const MEASURE_TIMEOUT_MS = 5000
 const BLOCK_BYTES = 512
-const AT_ONCE = 8
 /** An app can hold millions of files open, and everybody waits while they are looked at: what is found in this time has to do. */
 const REMOVED_TIMEOUT_MS = 1000
-
-/** What each of these takes, asked of a few at a time; those are left out of which it cannot be told. */
-export async function measureEach(
-  names: readonly string[],
-  measure: (name: string) => Promise<number | undefined>,
-): Promise<Map<string, number>> {
-  const sizes = new Map<string, number>()
-  const waiting = [...names]
-  const measureNext = async () => {
-    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-      const held = await measure(name)
-      if (held !== undefined) sizes.set(name, held)
-    }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, measureNext))
-  return sizes
-}
-
-/** How many bytes or files each of these folders takes; those that cannot be measured in a few seconds are left out. */
-export const measureFolders = (folders: readonly string[], unit: Unit, signal: AbortSignal): Promise<Map<string, number>> =>
-  measureEach(folders, (folder) => sizeOfFolder(folder, unit, { signal, timeoutMs: MEASURE_TIMEOUT_MS }))
 
 export interface MeasuredPlace {
   device: number
