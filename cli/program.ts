@@ -14,6 +14,7 @@ import { addDiskCommands } from './commands/disks.ts'
 import { addDomainCommands } from './commands/domains.ts'
 import { addEdgeRuleCommands } from './commands/edge-rules.ts'
 import { addEnvCommands } from './commands/env.ts'
+import { addEnvGroupCommands } from './commands/env-groups.ts'
 import { addEnvironmentCommands } from './commands/environments.ts'
 import { addEventsCommand } from './commands/events.ts'
 import { addInviteCommands } from './commands/invites.ts'
@@ -72,6 +73,7 @@ const groups = [
   addJobCommands,
   addCronCommands,
   addEnvCommands,
+  addEnvGroupCommands,
   addSecretFileCommands,
   addDiskCommands,
   addDomainCommands,

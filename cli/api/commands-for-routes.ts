@@ -13,6 +13,7 @@ const commands: Partial<Record<OperationId, string>> = {
   listDeploys: 'deploys list :serviceId',
   listDisks: 'disks list',
   listDiskSnapshots: 'disks snapshots :diskId',
+  listEnvGroups: 'env-groups list',
   listEnvironments: 'environments list',
   listEvents: 'services events :serviceId',
   listWorkspaceEvents: 'events',

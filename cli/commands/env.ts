@@ -1,21 +1,23 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { type EnvVar, formatDotenv, type PlatformEnvVar } from '../../shared/env.ts'
+import { formatDotenv } from '../../shared/env.ts'
 import type { Service } from '../../shared/service.ts'
-import { allPages } from '../api/pages.ts'
 import { CliError, usageError } from '../base/error.ts'
 import { present } from '../base/present.ts'
 import { awaitDeploy } from '../deploying/outcome.ts'
 import { addServiceOption, type OfService, resolveService, serviceNamed, splitService } from '../finding/service.ts'
 import { parseEnvFile, parsePairs, withoutPlatformKeys } from '../options/env-pairs.ts'
 import type { Context, Start } from '../session/context.ts'
-import { printList } from '../session/output.ts'
-import type { Column } from '../terminal/table.ts'
 import { clean, cleanLines } from '../terminal/text.ts'
+import { type ListOptions, listOwn, listPlatform, listResolved, variablesOf } from './env-lists.ts'
 
 interface ChangeOptions extends OfService {
   deploy?: boolean
+}
+
+interface SetOptions extends ChangeOptions {
+  interpolate?: boolean
 }
 
 export function addEnvCommands(program: Command, start: Start): void {
@@ -27,13 +29,16 @@ export function addEnvCommands(program: Command, start: Start): void {
   addOf('list', 'List variables')
     .alias('ls')
     .option('--show', 'Show the values')
-    .action((service: string | undefined, options: OfService & { show?: boolean }, command: Command) =>
-      list(start(command), { ...options, ...named(service, options) }),
-    )
+    .option('--resolved', 'All that the next deploy gives it, from wherever: whose value wins, and what it hides')
+    .action((service: string | undefined, options: ListOptions, command: Command) => {
+      const print = options.resolved ? listResolved : listOwn
+      return print(start(command), { ...options, ...named(service, options) })
+    })
   addChange('set', 'Add or change variables')
     .usage('[options] [service] <KEY=value...>')
     .argument('<words...>', 'Variables; a first word without = names the service')
-    .action((words: string[], options: ChangeOptions, command: Command) => {
+    .option('--interpolate', 'Put the values of other variables in the place of ${NAME}')
+    .action((words: string[], options: SetOptions, command: Command) => {
       const { service, rest } = splitWords(words, options, (word) => !word.includes('='))
       return set(start(command), parsePairs(rest), { ...options, ...service })
     })
@@ -76,43 +81,24 @@ function splitWords(
   return { service: named(first, options), rest }
 }
 
-const variablesOf = (context: Context, service: Service) =>
-  allPages((query) => context.client.call('listEnvVars', { params: { serviceId: service.id }, query }))
-
-async function list(context: Context, options: OfService & { show?: boolean }): Promise<void> {
+async function set(context: Context, pairs: { key: string; value: string }[], options: SetOptions): Promise<void> {
   const service = await resolveService(context, options.service)
-  const page = await variablesOf(context, service)
-  const columns: Column<EnvVar>[] = [
-    { title: 'KEY', value: ({ key }) => key },
-    { title: 'VALUE', value: ({ value, hidden }) => (hidden ? '(not yours to see)' : options.show ? value : '••••••••'), isFlexible: true },
-  ]
-  const shown = options.show ? page : page.map((item) => ({ ...item, envVar: { ...item.envVar, value: '', hidden: true as const } }))
-  if (context.isJson) return context.printJson(shown)
-  printList(context, { page, row: ({ envVar }) => envVar, columns, empty: clean`${service.name} has no variables of its own.` })
-}
-
-const platformColumns: Column<PlatformEnvVar>[] = [
-  { title: 'KEY', value: ({ key }) => key },
-  { title: 'VALUE', value: ({ value }) => value, isFlexible: true },
-  { title: 'WHAT IT IS', value: ({ description }) => description, isFlexible: true },
-]
-
-async function listPlatform(context: Context, options: OfService): Promise<void> {
-  const service = await resolveService(context, options.service)
-  const page = await context.client.call('listPlatformEnv', { params: { serviceId: service.id } })
-  const empty = clean`${service.name} is a ${service.type}: nothing runs that could be given variables.`
-  printList(context, { page, row: ({ envVar }) => envVar, columns: platformColumns, empty })
-}
-
-async function set(context: Context, pairs: { key: string; value: string }[], options: ChangeOptions): Promise<void> {
-  const service = await resolveService(context, options.service)
-  await setAll(context, service, pairs)
+  const marks = present({ interpolate: options.interpolate })
+  await setAll(
+    context,
+    service,
+    pairs.map((pair) => ({ ...pair, ...marks })),
+  )
   await afterChange(context, service, { what: clean`Set ${pairs.map(({ key }) => key).join(', ')}`, isDeployed: options.deploy === true })
 }
 
-async function setAll({ client }: Context, service: Service, pairs: { key: string; value: string }[]): Promise<void> {
-  for (const { key, value } of pairs) {
-    const setting = client.call('setEnvVar', { params: { serviceId: service.id, key }, body: { value } })
+async function setAll(
+  { client }: Context,
+  service: Service,
+  pairs: { key: string; value: string; interpolate?: boolean }[],
+): Promise<void> {
+  for (const { key, ...body } of pairs) {
+    const setting = client.call('setEnvVar', { params: { serviceId: service.id, key }, body })
     await setting.catch((error: unknown) => {
       throw error instanceof CliError ? naming(key, error) : error
     })

@@ -4,7 +4,7 @@ import { traitsOf } from '../../../shared/service-type.ts'
 import type { AppContext } from '../context.ts'
 import { createDeploy } from '../deploys/operations.ts'
 import { releaseById, releaseSecrets, type StoredRelease } from '../deploys/release-store.ts'
-import { deployById, unfinishedDeploys } from '../deploys/store.ts'
+import { deployById, type StoredDeploy, unfinishedDeploys } from '../deploys/store.ts'
 import type { StoredService } from '../services/store.ts'
 import { findSource } from '../sources/store.ts'
 import { differing, type Effect } from './touched.ts'
@@ -17,7 +17,9 @@ export function redeploy(context: AppContext, service: StoredService): Pick<Touc
   const live = liveReleaseOf(context, service)
   if (service.suspendedAt !== null) return { skipped: 'It is suspended: resume it, then deploy it.' }
   if (live === undefined) return { skipped: 'Nothing of it is live yet: its first deploy takes what its groups give then.' }
-  const wish = wishFor(context, service, live)
+  const newest = unfinishedDeploys(context.db, service.id).at(-1)
+  if (newest !== undefined && takesWhatIsNow(newest)) return { deployId: newest.id }
+  const wish = wishFor(context, service, { live, newest })
   if (wish === undefined) return { skipped: 'A rollback of it is on its way: deploy it when that has ended.' }
   try {
     return { deployId: context.db.transaction(() => createDeploy(context, service, { ...wish, trigger: 'service_updated' }))().id }
@@ -27,8 +29,15 @@ export function redeploy(context: AppContext, service: StoredService): Pick<Touc
   }
 }
 
-function wishFor(context: AppContext, service: StoredService, live: StoredRelease): Wish | undefined {
-  const newest = unfinishedDeploys(context.db, service.id).at(-1)
+/** A build that has not begun takes what groups give when it does. */
+const takesWhatIsNow = ({ status, releaseId }: StoredDeploy): boolean => status === 'queued' && releaseId === null
+
+interface Releases {
+  live: StoredRelease
+  newest: StoredDeploy | undefined
+}
+
+function wishFor(context: AppContext, service: StoredService, { live, newest }: Releases): Wish | undefined {
   if (newest?.trigger === 'rollback') return undefined
   const coming = newest?.releaseId == null ? undefined : releaseById(context.db, newest.releaseId)
   const isNewer = newest !== undefined && coming?.artifact !== live.artifact
@@ -43,15 +52,19 @@ function liveReleaseOf({ db }: AppContext, { liveDeployId }: StoredService): Sto
   return releaseId == null ? undefined : releaseById(db, releaseId)
 }
 
-/** What the live release has otherwise of a group than the service gets of it now: a change that was not deployed at the time, say. */
+/**
+ * What the release that is live, or on its way, has otherwise of a group than the service gets of it now: a change that was not deployed
+ * at the time, say.
+ */
 export function pendingFrom(
   context: AppContext,
   groupId: string,
   { service, variables, files }: Effect,
 ): Pick<TouchedService, 'envVars' | 'secretFiles'> {
-  const live = liveReleaseOf(context, service)
-  if (live === undefined) return { envVars: [], secretFiles: [] }
-  const held = releaseSecrets(context, live.id)
+  const newest = unfinishedDeploys(context.db, service.id).at(-1)
+  const release = newest?.releaseId == null ? liveReleaseOf(context, service) : releaseById(context.db, newest.releaseId)
+  if (release === undefined || (newest !== undefined && takesWhatIsNow(newest))) return { envVars: [], secretFiles: [] }
+  const held = releaseSecrets(context, release.id)
   const [heldVars, heldFiles] = [
     new Map(held.envVars.map((one) => [one.key, one])),
     new Map(held.secretFiles.map((one) => [one.name, one])),
