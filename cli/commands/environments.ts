@@ -2,7 +2,16 @@ import type { Command } from 'commander'
 import type { Environment } from '../../shared/project.ts'
 import { usageError } from '../base/error.ts'
 import { present } from '../base/present.ts'
-import { environmentsOf, type Place, placeName, projectIn, resolveEnvironment, servicesIn, splitPlace } from '../finding/environments.ts'
+import {
+  environmentsOf,
+  groupsIn,
+  type Place,
+  placeName,
+  projectIn,
+  resolveEnvironment,
+  servicesIn,
+  splitPlace,
+} from '../finding/environments.ts'
 import { projectsOf, resolveProject } from '../finding/projects.ts'
 import { linkedPlace } from '../linking/linked.ts'
 import type { Context, Start } from '../session/context.ts'
@@ -106,13 +115,15 @@ async function show(context: Context, name: string | undefined, { project }: OfP
   if (place === undefined) throw usageError('Name the environment: this folder is linked to none.', 'cpctl environments list shows them.')
   const { environment } = place
   if (context.isJson) return context.printJson(environment)
+  const [services, groups] = await Promise.all([servicesIn(context, environment.id), groupsIn(context, environment.id)])
   const fields: [string, string][] = [
     ['Name', environment.name],
     ['Project', place.project.name],
     ['Id', environment.id],
     ['Protected', environment.protectedStatus === 'protected' ? 'yes' : 'no'],
     ['Isolated', environment.networkIsolationEnabled ? 'yes' : 'no'],
-    ['Services', (await servicesIn(context, environment.id)).map(({ name }) => name).join(', ') || 'none'],
+    ['Services', services.map(({ name }) => name).join(', ') || 'none'],
+    ['Env groups', groups.map(({ name }) => name).join(', ') || 'none'],
     ['Created', environment.createdAt],
     ['Updated', environment.updatedAt],
   ]

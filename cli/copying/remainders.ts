@@ -21,11 +21,11 @@ interface Lacking {
   name: string
   missing: readonly string[]
   envVars: readonly Pick<EnvVar, 'key'>[]
-  commands: { set: string; file: string }
+  commands: { set: string; file: (name: string) => string }
 }
 
-const serviceCommands = { set: 'env set', file: 'secret-files set <file> --service' }
-const groupCommands = { set: 'env-groups set', file: 'env-groups files set' }
+const serviceCommands = { set: 'env set', file: (name: string) => `secret-files set <file> --service ${name}` }
+const groupCommands = { set: 'env-groups set', file: (name: string) => `env-groups files set ${name} <file>` }
 
 function lacking({ name, missing, envVars, commands }: Lacking): string[] {
   const keys = missing.filter((key) => envVars.some((variable) => variable.key === key))
@@ -33,7 +33,7 @@ function lacking({ name, missing, envVars, commands }: Lacking): string[] {
   const [first = ''] = keys
   return [
     ...(keys.length === 0 ? [] : [clean`${name} lacks the values of ${keys.join(', ')}: cpctl ${commands.set} ${name} ${first}=<value> …`]),
-    ...(files.length === 0 ? [] : [clean`${name} lacks the contents of ${files.join(', ')}: cpctl ${commands.file} ${name}`]),
+    ...(files.length === 0 ? [] : [clean`${name} lacks the contents of ${files.join(', ')}: cpctl ${commands.file(name)}`]),
   ]
 }
 

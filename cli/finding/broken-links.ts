@@ -7,6 +7,6 @@ export function orForce(error: unknown): never {
   throw new CliError(error.code, error.message, {
     ...error.body,
     cause: error,
-    hint: 'Give --force to do it nonetheless: then they reach each other no longer.',
+    hint: 'Give --force to do it nonetheless.',
   })
 }

@@ -1,3 +1,4 @@
+import type { EnvGroup } from '../../shared/env-group.ts'
 import { isId } from '../../shared/id.ts'
 import { nearest } from '../../shared/nearest.ts'
 import type { Environment, Project } from '../../shared/project.ts'
@@ -27,6 +28,11 @@ export async function environmentsOf({ client }: Asking, projectId?: string): Pr
 export async function servicesIn({ client }: Asking, environmentId: string): Promise<Service[]> {
   const all = await allPages((query) => client.call('listServices', { query: { ...query, environmentId: [environmentId] } }))
   return all.map(({ service }) => service)
+}
+
+export async function groupsIn({ client }: Asking, environmentId: string): Promise<EnvGroup[]> {
+  const all = await allPages((query) => client.call('listEnvGroups', { query: { ...query, environmentId: [environmentId] } }))
+  return all.map(({ envGroup }) => envGroup)
 }
 
 /** Every environment that the caller may see, with its project. */

@@ -192,7 +192,7 @@ describe('env groups', () => {
     ])
     expect(remaindersOf(plan)).toEqual([
       'db-staging lacks the values of DATABASE_URL: cpctl env-groups set db-staging DATABASE_URL=<value> …',
-      'db-staging lacks the contents of ca.pem: cpctl env-groups files set db-staging',
+      'db-staging lacks the contents of ca.pem: cpctl env-groups files set db-staging <file>',
     ])
   })
 

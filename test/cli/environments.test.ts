@@ -12,6 +12,12 @@ const on = (answers: Answers = {}, options?: TerminalOptions) =>
   servers.on({ ...servingPlaces(), listServices: () => pageOf('service', [exampleService()]), ...answers }, options)
 
 describe('an environment', () => {
+  test('is shown with what is in it', async () => {
+    expect((await on({ listEnvGroups: () => [] })('environments', 'show', 'production')).stdout).toMatch(
+      /Project: +shop\n[\s\S]*Protected: +yes\nIsolated: +yes\nServices: +web\nEnv groups: none\n/,
+    )
+  })
+
   test('is found by id, by a name that is the only one, and by project and name', async () => {
     const run = on()
     const shown = async (...argv: string[]) => JSON.parse((await run('environments', 'show', ...argv, '--json')).stdout)
