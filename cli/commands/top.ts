@@ -1,21 +1,23 @@
 import { type Command, Option } from 'commander'
+import type { ServiceUsage } from '../../shared/metrics.ts'
+import { allPages } from '../api/pages.ts'
 import { showTop } from '../metrics/top-screen.ts'
 import { sortUsage, type TopOrder, topOrders, topTable } from '../metrics/top-table.ts'
+import { addPlaceFilter, emptyIn, type PlaceOptions, placeFilter } from '../options/place.ts'
 import { durationOption } from '../options/values.ts'
 import type { Context, Start } from '../session/context.ts'
 
 const DEFAULT_EVERY_MS = 3000
 const MIN_EVERY_MS = 500
 
-interface TopOptions {
+interface TopOptions extends PlaceOptions {
   once?: boolean
   sort: TopOrder
   every?: number
 }
 
 export function addTopCommand(program: Command, start: Start): void {
-  program
-    .command('top')
+  addPlaceFilter(program.command('top'))
     .description('Show what all services use now, again and again until q is pressed')
     .option('--once', 'Print it once, as is done when the output is no terminal')
     .addOption(new Option('--sort <order>', 'What comes first').choices(topOrders).default('cpu'))
@@ -23,15 +25,26 @@ export function addTopCommand(program: Command, start: Start): void {
     .action((options: TopOptions, command: Command) => top(start(command), options))
 }
 
-async function top(context: Context, { once, sort, every = DEFAULT_EVERY_MS }: TopOptions): Promise<void> {
+async function top(context: Context, { once, sort, every = DEFAULT_EVERY_MS, ...places }: TopOptions): Promise<void> {
   const { client, io, paint } = context
-  const usage = await client.call('listServiceUsage')
+  const isShown = await filterOf(context, places)
+  const ask = async (): Promise<ServiceUsage[]> => (await client.call('listServiceUsage')).filter(isShown)
+  const usage = await ask()
   if (context.isJson) return context.printJson(sortUsage(usage, sort))
-  if (usage.length === 0) return context.note('No services yet. Run cpctl deploy in a folder to make one.')
+  if (usage.length === 0) return context.note(emptyIn(places, 'No services yet. Run cpctl deploy in a folder to make one.'))
   if (once || !io.stdout.isTty || !io.terminal.isTyped) {
     return io.stdout.write(topTable(sortUsage(usage, sort), { paint, width: io.stdout.isTty ? io.stdout.columns : undefined }))
   }
   await showTop({ terminal: io.terminal, paint, everyMs: Math.max(MIN_EVERY_MS, every), now: io.now }, async () =>
-    sortUsage(await client.call('listServiceUsage'), sort),
+    sortUsage(await ask(), sort),
   )
+}
+
+/** Which services are shown: those that are in the place now, where one is named. */
+async function filterOf(context: Context, places: PlaceOptions): Promise<(usage: ServiceUsage) => boolean> {
+  const filter = await placeFilter(context, places)
+  if (Object.keys(filter).length === 0) return () => true
+  const listed = await allPages((query) => context.client.call('listServices', { query: { ...query, ...filter } }))
+  const ids = new Set(listed.map(({ service }) => service.id))
+  return ({ serviceId }) => ids.has(serviceId)
 }

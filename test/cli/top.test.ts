@@ -4,7 +4,8 @@ import type { LocalEvents, LocalTerminal } from '../../cli/terminal/local.ts'
 import { createPaint } from '../../cli/terminal/paint.ts'
 import type { ServiceUsage } from '../../shared/metrics.ts'
 import { until } from '../support/until.ts'
-import { serviceId } from './examples.ts'
+import { exampleService, pageOf, serviceId } from './examples.ts'
+import { servingPlaces, staging } from './places.ts'
 import { serverPerTest } from './server-per-test.ts'
 
 const { on, received, stop } = serverPerTest()
@@ -44,6 +45,18 @@ describe('top', () => {
       ].join('\n'),
     )
     expect(received().map(({ id }) => id)).toEqual(['listServiceUsage'])
+  })
+
+  test('is narrowed to an environment', async () => {
+    const other = usage({ serviceId: 'srv-1b1c2d3e4f5g6h7i8j9k', name: 'other' })
+    const run = on({
+      ...servingPlaces(),
+      listServices: () => pageOf('service', [exampleService()]),
+      listServiceUsage: () => [usage(), other],
+    })
+    const { stdout } = await run('top', '--environment', 'shop/staging', '--json')
+    expect(JSON.parse(stdout).map(({ name }: ServiceUsage) => name)).toEqual(['web'])
+    expect(received().find(({ id }) => id === 'listServices')?.query).toMatchObject({ environmentId: [staging.id] })
   })
 
   test('is sorted as asked', async () => {
