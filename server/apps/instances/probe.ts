@@ -97,7 +97,7 @@ const ledTo = (port: number, expected: number): string =>
   `It listens on port ${port} and not on $PORT (${expected}): requests are led to port ${port}`
 
 const reachedAt = (service: StoredService, ports: readonly number[]): string =>
-  `Services of the workspace reach it at ${ports
+  `Other services of its private network reach it at ${ports
     .slice(0, MOST_NAMED)
     .map((port) => `${internalHostOf(service)}:${port}`)
     .join(', ')}`

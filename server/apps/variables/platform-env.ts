@@ -64,7 +64,7 @@ const platformVars: PlatformVar[] = [
   },
   {
     key: 'CPD_INTERNAL_HOSTNAME',
-    description: 'Host name by which services of the workspace reach the service',
+    description: 'Host name by which services of its private network reach the service',
     value: (service) => internalHostOf(service),
     types: listening,
   },
