@@ -10,7 +10,7 @@ type Prepare = (world: World) => Promise<SuccessCase[]> | SuccessCase[]
 const newMember = ({ platform, workspaceId }: World) => addMember(platform, workspaceId, 'viewer')
 
 /** What a member sends from a page, who is new unless given. */
-async function asMember(world: World, request: Omit<SuccessCase, 'isAnonymous'>, cookie?: string): Promise<SuccessCase> {
+export async function asMember(world: World, request: Omit<SuccessCase, 'isAnonymous'>, cookie?: string): Promise<SuccessCase> {
   const headers = { origin: world.platform.url }
   return { ...request, isAnonymous: true, options: { ...request.options, cookie: cookie ?? (await newMember(world)).cookie, headers } }
 }

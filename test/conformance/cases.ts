@@ -1,3 +1,4 @@
+import { unsubscribeToken } from '../../server/apps/notifications/unsubscribe.ts'
 import { domainNamed, markVerified } from '../../server/edge/domains/store.ts'
 import type { CertificateUpload } from '../../shared/certificate.ts'
 import type { OperationId } from '../../shared/operations/all.ts'
@@ -7,7 +8,7 @@ import { type CallOptions, call } from '../support/client.ts'
 import { memberPassword } from '../support/members.ts'
 import { testAdmin } from '../support/server.ts'
 import { until } from '../support/until.ts'
-import { accountCases } from './accounts.ts'
+import { accountCases, asMember } from './accounts.ts'
 import { deviceCases } from './devices.ts'
 import { makeDisk, makeDiskWithSnapshot } from './disks.ts'
 import { envGroupCases } from './env-groups.ts'
@@ -54,6 +55,12 @@ async function startLongDeploy(world: World): Promise<{ serviceId: string; deplo
 async function hookPath({ platform, serviceId }: World): Promise<string> {
   const { body } = await call<{ url: string }>(`${platform.url}${service(serviceId, '/deploy-hook')}`, { token: platform.adminToken })
   return new URL(body.url).pathname
+}
+
+/** The path of the link that stands in mails to the administrator. */
+function unsubscribePath({ platform, workspaceId }: World): string {
+  const userId = platform.db.query<{ id: string }, []>('SELECT id FROM users LIMIT 1').get()?.id ?? ''
+  return `/v1/notification-settings/unsubscribe/${unsubscribeToken(platform.context.sealer, { userId, workspaceId })}`
 }
 
 /** The path of a job just begun. */
@@ -294,6 +301,17 @@ export const successCases: Record<OperationId, Prepare> = {
       send('POST', 201, service(world.serviceId, '/rollback')),
     ]
   },
+  getNotificationSettings: ({ workspaceId }) => [get(`/v1/notification-settings/owners/${workspaceId}`)],
+  updateNotificationSettings: ({ workspaceId }) => [
+    send('PATCH', 200, `/v1/notification-settings/owners/${workspaceId}`, { notificationsToSend: 'failure', slackUrl: null }),
+  ],
+  testNotifications: ({ workspaceId }) => [send('POST', 200, `/v1/notification-settings/owners/${workspaceId}/test`)],
+  getOwnNotifications: async (world) => [await asMember(world, get('/v1/account/notifications'))],
+  updateOwnNotifications: async (world) => [
+    await asMember(world, send('PATCH', 200, '/v1/account/notifications', { emailEnabled: false })),
+  ],
+  unsubscribe: (world) => [{ ...send('POST', 204, unsubscribePath(world)), isAnonymous: true }],
+  openUnsubscribe: (world) => [{ ...get(unsubscribePath(world)), status: 303, isAnonymous: true }],
   listServiceUsage: measured(() => '/v1/metrics'),
   getServiceCpu: measured((id) => `/v1/metrics/${id}/cpu`),
   getServiceMemory: measured((id) => `/v1/metrics/${id}/memory`),

@@ -9,6 +9,7 @@ import {
   groupNow,
   keyNow,
   memberNow,
+  notificationsNow,
   overridesNow,
   projectNow,
   roleNow,
@@ -108,6 +109,10 @@ export const auditEvents: AuditEvents<ApiContext> = {
 
   replaceHeaders: { event: 'service.headers_replaced', ...ofService },
   replaceRoutes: { event: 'service.routes_replaced', ...ofService },
+  updateNotificationSettings: { event: 'notification_settings.updated', target: ({ params }) => params.ownerId, read: notificationsNow },
+  testNotifications: { event: 'notifications.tested', target: ({ params }) => params.ownerId },
+  updateOwnNotifications: { event: 'notifications.chosen' },
+  unsubscribe: { event: 'notifications.unsubscribed' },
   updateNotificationOverrides: { event: 'notification_overrides.updated', ...service, read: overridesNow },
 
   createWebhook: { event: 'webhook.created', ...made },

@@ -3,7 +3,9 @@ import { findDisk } from '../../apps/disks/store.ts'
 import { sealedGroupFiles } from '../../apps/env-groups/store/file-store.ts'
 import { findGroup, listGroupVariables } from '../../apps/env-groups/store/group-store.ts'
 import { servicesOfGroup } from '../../apps/env-groups/store/link-store.ts'
-import { overridesOf } from '../../apps/notifications/store.ts'
+import { overridesOf } from '../../apps/notifications/overrides-store.ts'
+import { presentSettings } from '../../apps/notifications/settings.ts'
+import { settingsOf } from '../../apps/notifications/settings-store.ts'
 import { presentEnvironment, presentProject } from '../../apps/projects/routes/present.ts'
 import { findEnvironment, findProject } from '../../apps/projects/store.ts'
 import { findEnv, listEnv, listSecretFiles } from '../../apps/services/env-store.ts'
@@ -55,6 +57,11 @@ export function secretFilesNow({ actor, params }: OfService, context: ApiContext
     service && { secretFiles: Object.fromEntries(listSecretFiles(context, service.id).map(({ name, content }) => [name, hidden(content)])) }
   )
 }
+
+/** What people are told as callers see it: URLs are masked. */
+export const notificationsNow = ({ actor }: Pick<OfService, 'actor'>, context: ApiContext): Snapshot => ({
+  ...presentSettings(context, settingsOf(context.db, actor.workspaceId)),
+})
 
 export function overridesNow({ actor, params }: OfService, { db }: ApiContext): Snapshot | undefined {
   const service = findService(db, actor.workspaceId, params.serviceId)

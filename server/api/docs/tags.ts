@@ -15,7 +15,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Jobs: 'Commands that run once in the live release of a service',
   Logs: 'What builds and apps wrote, and what was asked of them',
   Metrics: 'What services use and the requests they get',
-  Notifications: 'What people are told of services: kept, and told to nobody yet',
+  Notifications: 'What people are told of services, by mail, Slack and Discord',
   Projects: 'Projects and their environments, in which services are: protected and isolated from each other',
   Roles: 'Sets of permissions',
   Services: 'What is deployed and run',

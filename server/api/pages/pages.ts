@@ -4,6 +4,7 @@ import { endSession, showSessions } from './account/sessions.ts'
 import { setUpTwoFactor, showTwoFactor } from './account/two-factor.ts'
 import { showProof, useProof } from './account/two-factor-proof.ts'
 import { unlinkIdentity } from './account/unlink.ts'
+import { showUnsubscribe, unsubscribe } from './account/unsubscribe.ts'
 import { guidePages } from './guide/show.ts'
 import { redirect } from './page/reply.ts'
 import type { Page } from './page/request.ts'
@@ -22,6 +23,7 @@ export const pages: Readonly<Record<string, { get?: Page; post?: Page }>> = {
   '/device': { get: showDevice, post: answerDevice },
   '/invite': { get: showInvite, post: acceptInvite },
   '/reset-password': { get: showReset, post: resetPassword },
+  '/unsubscribe': { get: showUnsubscribe, post: unsubscribe },
   '/account': { get: showAccount },
   '/account/password': { get: showPassword, post: changePassword },
   '/account/two-factor': { get: showTwoFactor, post: setUpTwoFactor },

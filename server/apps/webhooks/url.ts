@@ -13,7 +13,8 @@ export const policyOf = ({ CP_OUTGOING_ALLOW }: { CP_OUTGOING_ALLOW: readonly st
  * A URL that events may be sent to, in its usual spelling. What a name leads to is looked up at each attempt, and only there: an answer
  * here would tell nothing of the next one. @throws AppError validation_failed.
  */
-export function requireUrl(text: string, policy: OutgoingPolicy): string {
+export function requireUrl(text: string, policy: OutgoingPolicy, at = '/url'): string {
+  const refused = (problem: string) => invalidValue(at, `The URL ${problem}.`)
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined) throw refused('is no URL, such as https://example.com/hooks')
   if (url.username !== '' || url.password !== '') throw refused('holds a user name or password, which would be seen by who lists webhooks')
@@ -25,5 +26,3 @@ export function requireUrl(text: string, policy: OutgoingPolicy): string {
     throw refused('leads into a private network. An operator can open it with CP_OUTGOING_ALLOW')
   return url.href
 }
-
-const refused = (problem: string) => invalidValue('/url', `The URL ${problem}.`)

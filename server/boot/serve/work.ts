@@ -5,6 +5,7 @@ import { onEvents } from '../../apps/events/wake.ts'
 import { reconcileService } from '../../apps/instances/reconcile.ts'
 import { watchHeld } from '../../apps/instances/wake-watch.ts'
 import { createJobWork } from '../../apps/jobs/work.ts'
+import { createNotificationWork, type NotificationWork } from '../../apps/notifications/work.ts'
 import { createDeployQueue } from '../../apps/pipeline/queue.ts'
 import { servicesToWatch } from '../../apps/services/store.ts'
 import { createWebhookWork } from '../../apps/webhooks/dispatch/work.ts'
@@ -66,11 +67,7 @@ export function createWork(
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
     start() {
       open()
-      const stopListening = [
-        onEvents(context.db, (workspaceId) => work.poke('webhooks', workspaceId)),
-        context.engine.onExit(keeper.poke),
-        keeper.onChange((owner) => pokeOwner(work, owner)),
-      ]
+      const stopListening = listen(context, { keeper, notifications })
       publishRoutes(context)
       pokeAll()
       watchHeld(context)
@@ -86,7 +83,7 @@ export function createWork(
     },
     settled: async () =>
       void (await Promise.all(
-        [driver, jobs, queue, keeper, certificates, domains, disks, workspaces, webhooks].map((part) => part.settled()),
+        [driver, jobs, queue, keeper, certificates, domains, disks, workspaces, webhooks, notifications].map((part) => part.settled()),
       )),
   }
   const context: Context = { work, sets: keeper, ...base }
@@ -96,6 +93,7 @@ export function createWork(
   const disks = createDiskWork(context)
   const jobs = createJobWork(context)
   const webhooks = createWebhookWork(context)
+  const notifications = createNotificationWork(context)
   const driver = createServiceDriver(context)
   const workspaces = createWorkspaceWork(context, workspaceContents(context))
 
@@ -104,6 +102,7 @@ export function createWork(
     jobs.pokeAll()
     workspaces.pokeAll()
     webhooks.pokeAll()
+    notifications.pokeAll()
     for (const serviceId of servicesToWatch(context.db)) driver.poke(serviceId)
     for (const deploy of unfinishedDeploys(context.db)) driver.poke(deploy.serviceId)
   }
@@ -119,6 +118,21 @@ const createServiceDriver = (context: Context): Driver =>
     after: context.after,
     signal: context.stopping,
   })
+
+interface Listeners {
+  keeper: Keeper
+  notifications: NotificationWork
+}
+
+/** Has what happens reach who works on it. Returns what ends that. */
+function listen({ db, engine, work }: Context, { keeper, notifications }: Listeners): (() => void)[] {
+  return [
+    onEvents(db, (workspaceId) => work.poke('webhooks', workspaceId)),
+    onEvents(db, notifications.poke),
+    engine.onExit(keeper.poke),
+    keeper.onChange((owner) => pokeOwner(work, owner)),
+  ]
+}
 
 /** The API may ask for work before the start has recovered what an earlier control plane left. */
 function createGate(db: Database) {

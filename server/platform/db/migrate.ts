@@ -23,6 +23,7 @@ import keptDisks from './migrations/0019_kept_disks.sql' with { type: 'text' }
 import webhooks from './migrations/0020_webhooks.sql' with { type: 'text' }
 import envGroups from './migrations/0021_env_groups.sql' with { type: 'text' }
 import deployHooks from './migrations/0022_deploy_hooks.sql' with { type: 'text' }
+import notifications from './migrations/0023_notifications.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -48,6 +49,7 @@ const migrations: Migration[] = [
   { version: 20, up: [webhooks], down: '' },
   { version: 21, up: [envGroups], down: '' },
   { version: 22, up: [deployHooks], down: '' },
+  { version: 23, up: [notifications], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

@@ -8,6 +8,7 @@ export interface Mail {
   to: string
   subject: string
   text: string
+  headers?: Readonly<Record<string, string>>
 }
 
 export interface Mailer {
@@ -28,9 +29,9 @@ export function createMailer(settings: MailSettings | undefined, deadlineMs = SE
   let transport: Promise<Transporter> | undefined
   return {
     isConfigured: true,
-    async send({ to, subject, text }) {
+    async send({ to, subject, text, headers }) {
       // Addresses go in as objects: nothing in them is read as a list or a name.
-      const message = { from, to: { name: '', address: to }, subject: oneLine(subject), text }
+      const message = { from, to: { name: '', address: to }, subject: oneLine(subject), text, ...(headers && { headers: { ...headers } }) }
       transport ??= openTransport(settings)
       const isSent = await inTime(
         transport.then((opened) => opened.sendMail(message)),

@@ -12,6 +12,7 @@ export function findSealed(db: Database): string | undefined {
        UNION ALL SELECT key_sealed FROM acme_accounts
        UNION ALL SELECT secret_sealed FROM webhooks
        UNION ALL SELECT token_sealed FROM deploy_hooks
+       UNION ALL SELECT coalesce(slack_url_sealed, discord_url_sealed) FROM notification_settings WHERE coalesce(slack_url_sealed, discord_url_sealed) IS NOT NULL
        UNION ALL SELECT totp_secret_sealed FROM users WHERE totp_secret_sealed IS NOT NULL
        UNION ALL SELECT spent_answer_sealed FROM sessions WHERE spent_answer_sealed IS NOT NULL
        UNION ALL SELECT verifier_sealed FROM oauth_attempts LIMIT 1`,
