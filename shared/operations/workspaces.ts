@@ -87,6 +87,7 @@ export const workspaceOperations = defineOperations({
     method: 'DELETE',
     path: '/v1/workspaces/:ownerId',
     access: 'workspace.manage',
+    inProtected: 'depends',
     tag: 'Workspaces',
     summary: 'Delete a workspace with everything in it',
     description:

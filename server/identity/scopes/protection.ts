@@ -21,6 +21,14 @@ export function requireProtectedRight(db: Database, { guarded }: Viewer, environ
   if (guarded !== undefined) refuse(db, environmentId)
 }
 
+/** For what concerns a workspace with everything in it. @throws AppError forbidden where one of its environments is protected. */
+export function requireRightInWorkspace(db: Database, viewer: Viewer): void {
+  const query = db.query<{ id: string }, [string]>(
+    "SELECT id FROM environments WHERE workspace_id = ? AND protected_status = 'protected' LIMIT 1",
+  )
+  requireProtectedRight(db, viewer, query.get(viewer.workspaceId)?.id ?? null)
+}
+
 /** Whether the caller is told values of variables and contents of secret files of what is in this environment. */
 export const seesValues = (db: Database, { permissions }: Pick<Actor, 'permissions'>, environmentId: string | null): boolean =>
   permissions.has('env.read') && (permissions.has('environments.manage_protected') || !isProtected(db, environmentId))

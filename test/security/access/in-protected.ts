@@ -15,6 +15,8 @@ type Declared = { [K in OperationId]: Operations[K] extends { inProtected: Prote
 export interface Guarded extends Pick<Expected, 'query' | 'json' | 'uses'> {
   /** The usual request is refused as well. */
   isUsualToo?: true
+  /** A protected environment anywhere in the workspace counts. */
+  isOfWorkspace?: true
   /** The request is refused outside of protected environments as well, as it would make one. */
   isEverywhere?: true
 }
@@ -110,6 +112,7 @@ export const inProtected: Record<OfPlaced | Declared, InProtected> = {
   deleteEnvironment: 'refused',
   addEnvironmentResources: { depends: { uses: ['foreignId'], json: ({ foreignId }) => ({ resourceIds: [foreignId] }) } },
   removeEnvironmentResources: 'refused',
+  deleteWorkspace: { depends: { isUsualToo: true, isEverywhere: true, isOfWorkspace: true } },
   openShell: 'refused',
   openJobTerminal: 'refused',
   getServiceCpu: 'allowed',
