@@ -89,12 +89,34 @@ function pokeDiskOf({ db, work }: AppContext, serviceId: string): void {
   if (disk !== undefined) work.poke('disk', disk.id)
 }
 
-/** Settings take effect with the next deploy, instances and controls at once: the ingress goes by them when this returns, unless it is away. */
+/**
+ * Settings take effect with the next deploy, instances and controls at once: the ingress goes by them when this returns, unless it is away.
+ * `current` gives the service, and refuses what is asked of it; it is asked once more in the change, as there may have been others.
+ */
 export async function patchService(
   context: AppContext,
-  service: StoredService,
+  current: () => StoredService,
   { body, change, move }: { body: ServicePatch; change<T>(apply: () => T): T; move(): void },
 ): Promise<StoredService> {
+  const { id, workspaceId } = current()
+  const before = change(() =>
+    withinQuotas(context, workspaceId, () => {
+      const service = current()
+      applyPatch(context, service, body)
+      move()
+      return service
+    }),
+  )
+  const now = () => requireService(context, { workspaceId, scope: undefined }, id)
+  const changed = now()
+  await limitSpace(context, changed)
+  context.work.poke('service', id)
+  if (JSON.stringify(changed.controls) !== JSON.stringify(before.controls) || changed.environmentId !== before.environmentId)
+    await untilRouted(context)
+  return now()
+}
+
+function applyPatch(context: AppContext, service: StoredService, body: ServicePatch): void {
   const now = context.now()
   const { name = service.name, rootDir = service.settings.rootDir } = body
   const details = detailsIn(body)
@@ -107,20 +129,10 @@ export async function patchService(
   const numInstances = details.numInstances ?? service.numInstances
   if (details.disk != null) throw refusedDisk()
   refuseSeveralWithDisk(context, service, numInstances)
-  const apply = () => {
-    refuseTakenName(context, service.workspaceId, { name, exceptId: service.id })
-    updateService(context.db, service.id, { name, settings, controls, labels }, now)
-    recordChanges(context.db, service, { settings, controls, now })
-    if (numInstances !== service.numInstances) resize(context, service, numInstances)
-    move()
-  }
-  change(() => withinQuotas(context, service.workspaceId, apply))
-  await limitSpace(context, { ...service, settings })
-  context.work.poke('service', service.id)
-  const changed = requireService(context, { workspaceId: service.workspaceId, scope: undefined }, service.id)
-  if (JSON.stringify(controls) !== JSON.stringify(service.controls) || changed.environmentId !== service.environmentId)
-    await untilRouted(context)
-  return requireService(context, { workspaceId: service.workspaceId, scope: undefined }, service.id)
+  refuseTakenName(context, service.workspaceId, { name, exceptId: service.id })
+  updateService(context.db, service.id, { name, settings, controls, labels }, now)
+  recordChanges(context.db, service, { settings, controls, now })
+  if (numInstances !== service.numInstances) resize(context, service, numInstances)
 }
 
 export function scaleService(context: AppContext, service: StoredService, numInstances: number): void {

@@ -3,7 +3,7 @@ import type { Operations } from '../../../../shared/operations/all.ts'
 import type { Instance } from '../../../../shared/service.ts'
 import { detailsIn } from '../../../../shared/service-details.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../../http/answers/page.ts'
-import type { Actor, Handlers } from '../../../http/handlers/call.ts'
+import type { Handlers } from '../../../http/handlers/call.ts'
 import { requireProtectedRight } from '../../../identity/scopes/protection.ts'
 import { isCrashLooping } from '../../../runtime/workloads/backoff.ts'
 import type { AppContext } from '../../context.ts'
@@ -15,6 +15,7 @@ import { type StoredService, selectServices } from '../store.ts'
 import { createService, patchService, restartService, resumeService, scaleService, suspendService } from './operations.ts'
 import { placeOfNew, plannedMove } from './place.ts'
 import { presentService } from './present.ts'
+import { takesAway } from './takes-away.ts'
 
 type ServiceIds = Extract<
   keyof Operations,
@@ -56,10 +57,14 @@ export const serviceRoutes: Handlers<ServiceIds, AppContext> = {
   },
   getService: ({ actor, params }, context) => presentService(context, requireService(context, actor, params.serviceId)),
   async updateService({ actor, params, query, body, change }, context) {
-    const service = requireService(context, actor, params.serviceId)
-    refuseScaleToOne(context, actor, { service, wanted: detailsIn(body).numInstances })
-    const move = await plannedMove(context, actor, { service, environmentId: body.environmentId, isForced: query.force === true })
-    return presentService(context, await patchService(context, service, { body, change, move }))
+    const current = () => {
+      const service = requireService(context, actor, params.serviceId)
+      if (takesAway(service, detailsIn(body))) requireProtectedRight(context.db, actor, service.environmentId)
+      return service
+    }
+    const { environmentId } = body
+    const move = await plannedMove(context, actor, { service: current(), environmentId, isForced: query.force === true })
+    return presentService(context, await patchService(context, current, { body, change, move }))
   },
   deleteService({ actor, params, query }, context) {
     const service = requireService(context, actor, params.serviceId)
@@ -77,22 +82,13 @@ export const serviceRoutes: Handlers<ServiceIds, AppContext> = {
   },
   scaleService({ actor, params, body }, context) {
     const service = requireService(context, actor, params.serviceId)
-    refuseScaleToOne(context, actor, { service, wanted: body.numInstances })
+    if (takesAway(service, body)) requireProtectedRight(context.db, actor, service.environmentId)
     scaleService(context, service, body.numInstances)
   },
   listInstances({ actor, params }, context) {
     const service = requireService(context, actor, params.serviceId)
     return instancesOf(context.db, service.id).map((instance) => presentInstance(instance, service, context.now()))
   },
-}
-
-/** One instance is the least there is: who may not suspend what is protected may not take away all but one either. */
-function refuseScaleToOne(
-  { db }: AppContext,
-  actor: Actor,
-  { service, wanted }: { service: StoredService; wanted: number | undefined },
-): void {
-  if (wanted === 1 && service.numInstances > 1) requireProtectedRight(db, actor, service.environmentId)
 }
 
 function presentInstance(instance: StoredInstance, service: StoredService, now: number): Instance {

@@ -60,6 +60,21 @@ describe('services are moved', () => {
     expect(await patch({ environmentId: 'evm-00000000000000000000' })).toMatchObject({ status: 404 })
   })
 
+  test('and keep what others change of them while a request waits', async () => {
+    const [closed, id] = [await makeEnvironment(server, { networkIsolationEnabled: true }), await service({}, { type: 'web_service' })]
+    const patch = (json: unknown) => ask(`/services/${id}`, { method: 'PATCH', json })
+    const [moved, changed] = await Promise.all([
+      patch({ environmentId: closed, rootDir: 'app' }),
+      patch({ serviceDetails: { maintenanceMode: { enabled: true } } }),
+    ])
+    expect([moved.status, changed.status]).toEqual([200, 200])
+    expect((await ask(`/services/${id}`)).body).toMatchObject({
+      environmentId: closed,
+      rootDir: 'app',
+      serviceDetails: { maintenanceMode: { enabled: true } },
+    })
+  })
+
   test('all of them or none', async () => {
     const environmentId = await makeEnvironment(server)
     const id = await service()

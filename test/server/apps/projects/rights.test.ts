@@ -67,6 +67,22 @@ describe('what is protected', () => {
       status: 200,
     })
   })
+  test('is not closed, laid asleep or kept from everybody, which counts at once, and is opened by anybody who may change it', async () => {
+    const id = await newService(await makeEnvironment(server, { protectedStatus: 'protected' }))
+    const set = (serviceDetails: Record<string, unknown>, token: string) =>
+      ask(`/services/${id}`, { method: 'PATCH', json: { serviceDetails }, token })
+    const ways = [
+      { closed: { maintenanceMode: { enabled: true } }, open: { maintenanceMode: { enabled: false } } },
+      { closed: { sleep: { mode: 'stop' } }, open: { sleep: { mode: 'off' } } },
+      { closed: { ipAllowList: [] }, open: { ipAllowList: [{ cidrBlock: '0.0.0.0/0' }] } },
+    ]
+    for (const { closed, open } of ways) {
+      expect(await set(closed, developer)).toMatchObject(refusal)
+      expect((await set(closed, server.adminToken)).status).toBe(200)
+      expect((await set({ ...closed, plan: 'starter' }, developer)).status).toBe(200)
+      expect((await set(open, developer)).status).toBe(200)
+    }
+  })
 })
 
 describe('who is confined', () => {
