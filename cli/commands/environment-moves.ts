@@ -1,13 +1,15 @@
 import type { Command } from 'commander'
-import { isId } from '../../shared/id.ts'
 import { usageError } from '../base/error.ts'
 import { orForce } from '../finding/broken-links.ts'
+import { resolveGroup } from '../finding/env-groups.ts'
 import { placeName, placesOf, resolveEnvironment } from '../finding/environments.ts'
 import { resolveService } from '../finding/service.ts'
+import { gather } from '../options/values.ts'
 import type { Context, Start } from '../session/context.ts'
 import { clean } from '../terminal/text.ts'
 
 interface MoveOptions {
+  envGroup?: string[]
   to?: string
   project?: string
   out?: boolean
@@ -17,14 +19,14 @@ interface MoveOptions {
 interface Moved {
   id: string
   name: string
-  environmentId?: string | undefined
 }
 
 export function addMoveCommand(environments: Command, start: Start): void {
   environments
     .command('move')
-    .description('Move services into an environment, or out of the one they are in; they go on running')
-    .argument('<service...>', 'Names or ids')
+    .description('Move services and env groups into an environment, or out of the one they are in; services go on running')
+    .argument('[service...]', 'Names or ids')
+    .option('--env-group <group>', 'Env group to move as well, by name or id; several comma-joined or repeated', gather)
     .option('--to <environment>', 'Environment to move them into: name, id or project/environment')
     .option('--project <project>', 'Project of that environment, by name or id')
     .option('--out', 'Out of their environment, into none')
@@ -33,18 +35,16 @@ export function addMoveCommand(environments: Command, start: Start): void {
     .action((names: string[], options: MoveOptions, command: Command) => move(start(command), names, options))
 }
 
-async function move(context: Context, names: string[], { to, project, out, force }: MoveOptions): Promise<void> {
+async function move(context: Context, names: string[], options: MoveOptions): Promise<void> {
+  const { to, project, out, force } = options
   if ((to === undefined) !== (out === true)) throw usageError('Say where to: give either --to <environment> or --out.')
   const resources: Moved[] = []
-  for (const name of new Set(names)) resources.push(await resourceNamed(context, name))
+  for (const name of new Set(names)) resources.push(await resolveService(context, name))
+  for (const name of new Set(options.envGroup)) resources.push(await resolveGroup(context, name))
+  if (resources.length === 0) throw usageError('Name the services to move, or an env group with --env-group.')
   const query = force ? { force: true } : {}
   if (to === undefined) await moveOut(context, resources, query).catch(orForce)
   else await moveInto(context, resources, { to, project, query }).catch(orForce)
-}
-
-/** Env groups have ids that tell them from services. */
-async function resourceNamed(context: Context, name: string): Promise<Moved> {
-  return isId('envGroup', name) ? { id: name, name } : resolveService(context, name)
 }
 
 interface ForceQuery {

@@ -135,6 +135,18 @@ describe('environments move', () => {
     ])
   })
 
+  test('takes env groups along, by name', async () => {
+    const at = '2026-02-01T10:00:00.000Z'
+    const group = { id: 'evg-0b1c2d3e4f5g6h7i8j9k', name: 'db', ownerId: 'tea-0b1c2d3e4f5g6h7i8j9k', createdAt: at, updatedAt: at }
+    const whole = { ...group, serviceLinks: [], envVars: [], secretFiles: [] }
+    const answers = { listEnvGroups: () => pageOf('envGroup', [whole]), getEnvGroup: () => whole }
+    const run = on({ ...services, ...answers, addEnvironmentResources: () => production })
+    const { stdout } = await run('environments', 'move', 'web', '--env-group', 'db', '--to', 'shop/production')
+    expect(stdout).toBe('web, db are in shop/production now.\n')
+    expect(received().at(-1)?.body).toEqual({ resourceIds: [serviceId, group.id] })
+    expect((await run('environments', 'move', '--to', 'shop/production')).exitCode).toBe(2)
+  })
+
   test('names the links that it would break, and the way to do it', async () => {
     const details = [{ path: '/resourceIds/0', message: 'api (srv-2) in blog/staging uses web' }]
     const run = on({

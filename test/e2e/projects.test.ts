@@ -24,8 +24,15 @@ test('a folder is linked to production and deployed there, and production is cop
   const deployed = await inApp(['deploy', '--no-guard', '--env', 'TOKEN=secret'])
   expect(deployed).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('in shop/production') })
 
+  await cpctl(cpd, 'env-groups', 'create', 'db', 'DATABASE_URL=x', '--environment', 'shop/production', '--service', 'hello-js')
   expect(await cpctl(cpd, 'projects', 'copy', 'production', 'staging', '--dry-run')).toBe(
-    ['+ environment shop/staging, like shop/production', '  + web_service hello-js-staging, like hello-js: 1 variable', ''].join('\n'),
+    [
+      '+ environment shop/staging, like shop/production',
+      '  + env group db-staging, like db: 1 variable',
+      '  + web_service hello-js-staging, like hello-js: 1 variable',
+      '    + linked to db-staging',
+      '',
+    ].join('\n'),
   )
   const copied = await cpd.cpctl(['projects', 'copy', 'production', 'staging', '--deploy'])
   expect(copied).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('hello-js-staging lacks the values of TOKEN') })
@@ -38,6 +45,9 @@ test('a folder is linked to production and deployed there, and production is cop
   expect(JSON.parse(await cpctl(cpd, 'env', 'list', 'hello-js-staging', '--show', '--json'))).toMatchObject([
     { envVar: { key: 'TOKEN', value: '' } },
   ])
+
+  const [group] = JSON.parse(await cpctl(cpd, 'env-groups', 'list', '--environment', 'staging', '--json'))
+  expect(group.envGroup).toMatchObject({ name: 'db-staging', serviceLinks: [{ name: 'hello-js-staging' }] })
 
   const again = await cpd.cpctl(['projects', 'copy', 'production', 'staging', '--deploy'])
   expect(again).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('= web_service hello-js-staging is there') })
