@@ -12,6 +12,7 @@ import { addPlaceFilter, type PlaceOptions, placeFilter } from '../options/place
 import type { Context, Start } from '../session/context.ts'
 import { printList, printTable } from '../session/output.ts'
 import { confirmByName } from '../session/prompt.ts'
+import { secretValue } from '../terminal/secret-value.ts'
 import { type Column, formatFields } from '../terminal/table.ts'
 import { clean } from '../terminal/text.ts'
 import { addGroupFileCommands } from './env-group-files.ts'
@@ -125,7 +126,7 @@ async function show(context: Context, name: string, options: { show?: boolean })
 
 const variableColumns = (isShown: boolean): Column<EnvGroup['envVars'][number]>[] => [
   { title: 'KEY', value: ({ key }) => key },
-  { title: 'VALUE', value: ({ value, hidden }) => (hidden ? '(not yours to see)' : isShown ? value : '••••••••'), isFlexible: true },
+  { title: 'VALUE', value: (one) => secretValue(one, isShown), isFlexible: true },
   { title: 'INTERPOLATED', value: ({ interpolate }) => (interpolate ? 'yes' : '') },
 ]
 

@@ -4,6 +4,7 @@ import { allPages } from '../api/pages.ts'
 import { type OfService, resolveService } from '../finding/service.ts'
 import type { Context } from '../session/context.ts'
 import { printList } from '../session/output.ts'
+import { secretValue } from '../terminal/secret-value.ts'
 import type { Column } from '../terminal/table.ts'
 import { clean } from '../terminal/text.ts'
 
@@ -20,7 +21,7 @@ export async function listOwn(context: Context, options: ListOptions): Promise<v
   const page = await variablesOf(context, service)
   const columns: Column<EnvVar>[] = [
     { title: 'KEY', value: ({ key }) => key },
-    { title: 'VALUE', value: ({ value, hidden }) => (hidden ? '(not yours to see)' : options.show ? value : '••••••••'), isFlexible: true },
+    { title: 'VALUE', value: (one) => secretValue(one, options.show === true), isFlexible: true },
   ]
   const shown = options.show ? page : page.map((item) => ({ ...item, envVar: { ...item.envVar, value: '', hidden: true as const } }))
   if (context.isJson) return context.printJson(shown)
@@ -37,11 +38,8 @@ const resolvedColumns = (isShown: boolean): Column<ResolvedEnvVar>[] => [
   { title: 'LIVE', value: ({ isLive }) => (isLive === undefined ? '' : isLive ? 'yes' : 'not yet') },
 ]
 
-function shownValue({ value, hidden, problem, source }: ResolvedEnvVar, isShown: boolean): string {
-  if (problem !== undefined) return `(${problem})`
-  if (hidden) return '(not yours to see)'
-  return isShown || source?.type === 'platform' ? value : '••••••••'
-}
+const shownValue = (one: ResolvedEnvVar, isShown: boolean): string =>
+  one.problem === undefined ? secretValue(one, isShown || one.source?.type === 'platform') : `(${one.problem})`
 
 export async function listResolved(context: Context, options: ListOptions): Promise<void> {
   const service = await resolveService(context, options.service)

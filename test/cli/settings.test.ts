@@ -59,8 +59,8 @@ describe('env', () => {
       { key: 'A', value: 'secret' },
       { key: 'LONG_NAME', value: '' },
     ])
-    expect((await run(['env', 'list'])).stdout).toBe('KEY        VALUE\nA          ••••••••\nLONG_NAME  ••••••••\n')
-    expect((await run(['env', 'list', '--show'])).stdout).toBe('KEY        VALUE\nA          secret\nLONG_NAME\n')
+    expect((await run(['env', 'list'])).stdout).toBe('KEY        VALUE\nA          ••••••••\nLONG_NAME  (empty)\n')
+    expect((await run(['env', 'list', '--show'])).stdout).toBe('KEY        VALUE\nA          secret\nLONG_NAME  (empty)\n')
     expect((await run(['env', 'list', '--json'])).stdout).not.toContain('secret')
     expect(JSON.parse((await run(['env', 'list', '--json', '--show'])).stdout)[0].envVar).toEqual({ key: 'A', value: 'secret' })
   })
