@@ -13,7 +13,8 @@ export interface NameFiles {
   /** Brings all files up to what the source says now. */
   update(): Promise<void>
   remove(ownerId: string): void
-  keepOnly(kept: { owners: ReadonlySet<string>; networks: ReadonlySet<string> }): void
+  /** Without networks told, all of theirs are kept. */
+  keepOnly(kept: { owners: ReadonlySet<string>; networks?: ReadonlySet<string> }): void
 }
 
 export interface NamedAddress {
@@ -73,7 +74,7 @@ export function openNameFiles(directory: string, { networkOf, namesIn, fixed }: 
     keepOnly({ owners, networks }) {
       for (const file of readdirSync(directory)) {
         const network = networkNamedIn(file)
-        const isKept = network === undefined ? owners.has(file.slice(OWNERS.length)) : networks.has(network)
+        const isKept = network === undefined ? owners.has(file.slice(OWNERS.length)) : (networks?.has(network) ?? true)
         if (file !== NOBODYS && !isKept) remove(file)
       }
     },

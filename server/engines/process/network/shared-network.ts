@@ -20,6 +20,8 @@ export async function openSharedNetwork({ directory, hostServices, adopted }: Sh
   const earlier = new Map(adopted.map(({ id, recordDir }) => [id, readAttachment(recordDir)?.address ?? HOST_ATTACHMENT.address]))
   for (const { id, ownerId, recordDir } of adopted) memberships.add({ id, ownerId, networkId: readAttachment(recordDir)?.networkId })
 
+  names.keepOnly({ owners: new Set(adopted.map(({ ownerId }) => ownerId)) })
+
   function enter({ id, ownerId, networkId }: Workload) {
     if (networkId !== undefined) memberships.add({ id, ownerId, networkId })
     const source = names.pathOf(networkId === undefined ? undefined : ownerId)
