@@ -23,6 +23,7 @@ import { addKeyCommands } from './commands/keys.ts'
 import { addLinkCommand } from './commands/link.ts'
 import { addLogsCommand } from './commands/logs.ts'
 import { addMetricsCommand } from './commands/metrics.ts'
+import { addNotificationCommands } from './commands/notifications.ts'
 import { addOpenCommand } from './commands/open.ts'
 import { addOwnAccountCommands } from './commands/own-account.ts'
 import { addProjectCommands } from './commands/projects.ts'
@@ -81,6 +82,7 @@ const groups = [
   addWebhookCommands,
   addAccountCommands,
   addContextCommands,
+  addNotificationCommands,
   addOwnAccountCommands,
   addSessionCommands,
   addWorkspaceCommands,

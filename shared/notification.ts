@@ -2,12 +2,12 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Id } from './id.ts'
 import { OneOf, StrictObject } from './schema.ts'
 
-const levels = ['none', 'failure', 'all'] as const
-const toSend = ['default', ...levels] as const
+export const notificationLevels = ['none', 'failure', 'all'] as const
+const toSend = ['default', ...notificationLevels] as const
 const ofPreviews = ['default', 'false', 'true'] as const
 
 /** What is told: nothing, what fails and that it is over, or every release that goes live as well. */
-export type NotificationLevel = (typeof levels)[number]
+export type NotificationLevel = (typeof notificationLevels)[number]
 
 /** Where a service differs from its workspace in what people are told of it. */
 export const NotificationOverrides = Type.Object(
@@ -33,7 +33,7 @@ const shownUrl = (channel: string) =>
 export const NotificationSettings = Type.Object(
   {
     ownerId: Id('workspace'),
-    notificationsToSend: OneOf(levels),
+    notificationsToSend: OneOf(notificationLevels),
     emailEnabled: Type.Boolean({ description: 'Whether members get mail, each as long as they want it' }),
     previewNotificationsEnabled: Type.Boolean(),
     slackEnabled: Type.Boolean(),
@@ -57,7 +57,7 @@ const UrlInput = (description: string) =>
 
 export const NotificationSettingsPatch = StrictObject(
   {
-    notificationsToSend: Type.Optional(OneOf(levels)),
+    notificationsToSend: Type.Optional(OneOf(notificationLevels)),
     emailEnabled: Type.Optional(Type.Boolean()),
     previewNotificationsEnabled: Type.Optional(Type.Boolean()),
     slackUrl: UrlInput('Incoming webhook of Slack, or of what takes the same; null removes it'),

@@ -19,6 +19,10 @@ export function addOwnAccountCommands(program: Command, start: Start): void {
   add(account, ['show', 'Show your account and how it is protected'], show)
   add(account, ['password', 'Change your password; every other session ends'], changePassword)
   addIdentityCommands(account, start)
+  const notifications = account.command('notifications').description('Mail that you get of what fails in the workspace in use')
+  add(notifications, ['show', 'Show whether you get mail'], notificationsAre())
+  add(notifications, ['on', 'Get mail'], notificationsAre(true))
+  add(notifications, ['off', 'Get no more mail'], notificationsAre(false))
   const twoFactor = account.command('two-factor').description('A second factor for signing in')
   add(twoFactor, ['enable', 'Set up an authenticator app'], enable)
   add(twoFactor, ['disable', 'Sign in with the password alone again'], disable)
@@ -46,6 +50,19 @@ const show: Action = (context, options) =>
 
 const inWords = ({ enabled, enabledAt, recoveryCodesLeft }: TwoFactorState): string =>
   enabled ? `on since ${enabledAt}, ${recoveryCodesLeft} recovery codes left` : 'off (cpctl account two-factor enable)'
+
+const notificationsAre =
+  (wanted?: boolean): Action =>
+  async (context, options) => {
+    const { id: ownerId, name } = (await context.client.call('me')).workspace
+    const { emailEnabled, ...rest } = await asOneself(context, options, ({ client }) =>
+      wanted === undefined
+        ? client.call('getOwnNotifications', { query: { ownerId } })
+        : client.call('updateOwnNotifications', { body: { ownerId, emailEnabled: wanted } }),
+    )
+    if (context.isJson) return context.printJson({ ...rest, emailEnabled })
+    context.print(clean`You get ${emailEnabled ? 'mail' : 'no mail'} of what fails in ${name}.`)
+  }
 
 const changePassword: Action = (context, options) =>
   asOneself(context, options, async ({ client, password, newPassword, adopt }) => {

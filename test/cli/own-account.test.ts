@@ -290,3 +290,23 @@ describe('team', () => {
     expect(stdout).toBe('ada@example.com signs in with the password alone now.\n')
   })
 })
+
+describe('mail of what fails', () => {
+  const own = (emailEnabled: boolean) => ({ ownerId: workspaceId, emailEnabled })
+
+  test('is ended for the workspace in use', async () => {
+    const cli = run({ ...account(false), updateOwnNotifications: () => own(false) })
+    await login(cli)
+    expect(await cli(['account', 'notifications', 'off'])).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('You get no mail'),
+    })
+    expect(server.received.at(-1)?.body).toEqual(own(false))
+  })
+
+  test('is shown as the API tells it', async () => {
+    const cli = run({ ...account(false), getOwnNotifications: () => own(true) })
+    await login(cli)
+    expect(JSON.parse((await cli(['account', 'notifications', 'show', '--json'])).stdout)).toEqual(own(true))
+  })
+})
