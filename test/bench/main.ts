@@ -15,6 +15,7 @@ const names = [
   'density',
   'audit',
   'events',
+  'variables',
 ] as const
 
 const wanted = process.argv.slice(2)

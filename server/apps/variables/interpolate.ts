@@ -26,16 +26,15 @@ export function badReferenceIn(value: string): string | undefined {
 }
 
 /**
- * Puts the values of other variables in the place of references, in one pass: what is put in is not looked through for references
- * again, and a variable that is itself interpolated is put in as what it comes to.
+ * What the variables that are marked come to: the values of others stand in the place of references, in one pass. What is put in is not
+ * looked through for references again, and a variable that is itself marked is put in as what it comes to.
  */
 export function interpolateAll(variables: ReadonlyMap<string, RawVariable>, given: Given): Map<string, Interpolated> {
   const known = new Map<string, Interpolated>()
-  for (const [key, { value, interpolate }] of variables) if (interpolate !== true) known.set(key, { value })
-  const waiting = waitingIn(variables, known)
+  const waiting = waitingIn(variables)
   let left = MAX_TOTAL_CHARS
   for (const key of inOrder(waiting)) {
-    const found = put(variables.get(key)?.value ?? '', { known, given, left })
+    const found = put(variables.get(key)?.value ?? '', { variables, known, given, left })
     if ('value' in found) left -= found.value.length
     known.set(key, found)
   }
@@ -46,12 +45,13 @@ export function interpolateAll(variables: ReadonlyMap<string, RawVariable>, give
 /** Whom each variable waits for. */
 type Waiting = ReadonlyMap<string, ReadonlySet<string>>
 
-const waitingIn = (variables: ReadonlyMap<string, RawVariable>, known: ReadonlyMap<string, Interpolated>): Waiting =>
-  new Map(
-    [...variables]
-      .filter(([key]) => !known.has(key))
-      .map(([key, { value }]) => [key, new Set([...namesIn(value)].filter((name) => variables.has(name) && !known.has(name)))]),
-  )
+function waitingIn(variables: ReadonlyMap<string, RawVariable>): Waiting {
+  const isMarked = (name: string) => variables.get(name)?.interpolate === true
+  const waiting = new Map<string, ReadonlySet<string>>()
+  for (const [key, { value, interpolate }] of variables)
+    if (interpolate === true) waiting.set(key, new Set([...namesIn(value)].filter(isMarked)))
+  return waiting
+}
 
 /** Each after all that it waits for. Who waits for a circle is left out. */
 function inOrder(waiting: Waiting): string[] {
@@ -87,15 +87,16 @@ function noteCircle(first: string, waiting: Waiting, known: Map<string, Interpol
 const noValue = (name: string): Interpolated => ({ problem: `refers to ${name}, which has no value itself` })
 
 interface Surroundings {
+  variables: ReadonlyMap<string, RawVariable>
   known: ReadonlyMap<string, Interpolated>
   given: Given
   left: number
 }
 
-function put(raw: string, { known, given, left }: Surroundings): Interpolated {
+function put(raw: string, { variables, known, given, left }: Surroundings): Interpolated {
   const values = new Map<string, string>()
   for (const name of namesIn(raw)) {
-    const found = known.get(name) ?? platformValue(given.get(name))
+    const found = known.get(name) ?? variables.get(name) ?? platformValue(given.get(name))
     if ('problem' in found) return known.has(name) ? noValue(name) : { problem: `refers to ${name}, which ${found.problem}` }
     values.set(name, found.value)
   }

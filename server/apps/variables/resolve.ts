@@ -16,7 +16,7 @@ export interface ResolvedVariable {
   key: string
   raw: RawVariable
   source: EnvSource
-  hides: EnvSource[]
+  hides: readonly EnvSource[]
   value: string
   /** What is wrong with it, to be read after its name. */
   problem?: string
@@ -28,24 +28,23 @@ export interface ResolvedVariable {
  * What the platform gives wins over all of them where the instance is started.
  */
 export function resolveVariables(layers: readonly Layer[], given: Given): ResolvedVariable[] {
-  const winners = new Map<string, { raw: RawVariable; source: EnvSource; hides: EnvSource[] }>()
-  let isAnyMarked = false
+  const winners = new Map<string, ResolvedVariable>()
+  const marked: string[] = []
   for (const { source, variables } of layers) {
     for (const raw of variables) {
-      const winner = winners.get(raw.key)
-      if (winner !== undefined) winner.hides.push(source)
-      else {
-        winners.set(raw.key, { raw, source, hides: [] })
-        isAnyMarked ||= raw.interpolate === true
-      }
+      const { key, value } = raw
+      const winner = winners.get(key)
+      if (winner === undefined) {
+        winners.set(key, { key, raw, source, hides: nobody, value })
+        if (raw.interpolate === true) marked.push(key)
+      } else winner.hides = [...winner.hides, source]
     }
   }
-  const keys = [...winners.keys()].sort()
-  const values = isAnyMarked ? interpolateAll(new Map([...winners].map(([key, { raw }]) => [key, raw])), given) : undefined
-  return keys.flatMap((key) => {
-    const winner = winners.get(key)
-    if (winner === undefined) return []
-    const found = values?.get(key) ?? { value: winner.raw.value }
-    return [{ key, ...winner, value: '', ...found }]
-  })
+  if (marked.length > 0) {
+    const found = interpolateAll(new Map([...winners].map(([key, { raw }]) => [key, raw])), given)
+    for (const key of marked) Object.assign(winners.get(key) ?? {}, { value: '' }, found.get(key))
+  }
+  return [...winners.values()].sort((one, other) => (one.key < other.key ? -1 : 1))
 }
+
+const nobody: readonly EnvSource[] = []

@@ -31,7 +31,7 @@ function presentResolved({ key, value, raw, source, hides, problem }: ResolvedVa
   return {
     ...shownEnv(isShown, { ...raw, key, value }),
     source,
-    hides,
+    hides: [...hides],
     ...(problem !== undefined && { problem }),
     ...(live !== undefined && { isLive: problem === undefined && live.get(key) === value }),
   }

@@ -4,7 +4,7 @@ import { randomNumbers } from '../../../support/random-numbers.ts'
 
 type Marked = Record<string, string>
 
-/** What variables come to: those of `marked` are interpolated, those of `plain` are not. */
+/** What the variables of `marked` come to, beside those of `plain`, which are not interpolated. */
 function outcomes(marked: Marked, plain: Marked = {}, given: Record<string, string | null> = {}) {
   const variables = new Map<string, RawVariable>([
     ...Object.entries(plain).map(([key, value]) => [key, { value }] as const),
@@ -17,7 +17,7 @@ function outcomes(marked: Marked, plain: Marked = {}, given: Record<string, stri
 describe('references', () => {
   test('are replaced where the variable is marked, and nowhere else', () => {
     const plain = { HOST: 'db.example', PRICE: '${HOST} costs $5', SHELL: '$HOST ${} ${HOST' }
-    expect(outcomes({ URL: 'pg://${HOST}:5432/${HOST}' }, plain)).toEqual({ ...plain, URL: 'pg://db.example:5432/db.example' })
+    expect(outcomes({ URL: 'pg://${HOST}:5432/${HOST}' }, plain)).toEqual({ URL: 'pg://db.example:5432/db.example' })
   })
 
   test('go through other marked variables, in whatever order those stand', () => {
@@ -108,7 +108,7 @@ test('whatever refers to whatever, each variable comes to a value without a refe
     const names = Array.from({ length: 1 + random(8) }, (_, at) => `V${at}`)
     const marked = Object.fromEntries(names.map((name) => [name, Array.from({ length: random(3) }, () => `\${V${random(10)}}`).join('-')]))
     const all = outcomes(marked, { V8: 'eight' })
-    expect(Object.keys(all).sort()).toEqual([...names, 'V8'].sort())
+    expect(Object.keys(all).sort()).toEqual(names)
     for (const told of Object.values(all)) expect(told).toMatch(/^(eight|-)*$|^refers to V\d, which |^stands in a circle: V\d/)
   }
 })
