@@ -91,7 +91,7 @@ export const workspaceOperations = defineOperations({
     tag: 'Workspaces',
     summary: 'Delete a workspace with everything in it',
     description:
-      'Nobody enters it from now on. Its services, disks with their snapshots, domains, logs, keys, invites and roles go at once and cannot be brought back. `confirm` is the name of the workspace. The workspace of the first start stays.',
+      'Nobody enters it from now on. Its services, disks with their snapshots, domains, logs, keys, invites and roles go at once and cannot be brought back. `confirm` is the name of the workspace. One with a protected environment needs `environments.manage_protected` as well. The workspace of the first start stays.',
     params: WorkspaceParams,
     query: Type.Object({
       confirm: Type.Optional(Type.String({ maxLength: 100, description: 'The name of the workspace, to show that it is meant' })),

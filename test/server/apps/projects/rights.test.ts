@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ScopeInput } from '../../../../shared/scope.ts'
+import { addRole } from '../../../support/access.ts'
 import { createService } from '../../../support/apps.ts'
-import { makeKey } from '../../../support/members.ts'
+import { makeKey, registerTenant } from '../../../support/members.ts'
 import { asker, makeEnvironment, makeProject } from '../../../support/projects.ts'
 import { startTestServer, type TestServer } from '../../../support/server.ts'
 
@@ -49,6 +50,17 @@ describe('what is protected', () => {
       status: 200,
     })
     for (const { path, ...options } of as(server.adminToken)) expect((await ask(path, options)).status).toBeLessThan(300)
+  })
+
+  test('keeps its whole workspace from who lacks the right', async () => {
+    const { token, workspaceId } = await registerTenant(server, 'owner@example.com')
+    const { name } = (await ask<{ name: string }>(`/workspaces/${workspaceId}`, { token })).body
+    const remove = (by: string) => ask(`/workspaces/${workspaceId}?confirm=${encodeURIComponent(name)}`, { method: 'DELETE', token: by })
+    await ask('/projects', { json: { name: 'shop', environments: [{ name: 'production', protectedStatus: 'protected' }] }, token })
+    const json = { name: 'manager', role: addRole({ server, workspaceId }, ['workspace.manage']) }
+    const manager = (await ask<{ secret: string }>('/api-keys', { json, token })).body.secret
+    expect(await remove(manager)).toMatchObject(refusal)
+    expect((await remove(token)).status).toBe(204)
   })
 
   test('keeps what is in it, and takes in more', async () => {
