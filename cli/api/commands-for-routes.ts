@@ -36,9 +36,11 @@ const commands: Partial<Record<OperationId, string>> = {
 
 const route = /\b(GET|POST|PUT|PATCH|DELETE) (\/v1\/[^\s,;:?)`'"]*[^\s,;:?)`'".])/g
 
-/** A message of the server in which commands of cpctl stand in place of routes. A route without a command stays. */
+/** A message of the server in which commands and options of cpctl stand in place of routes and queries. A route without a command stays. */
 export const inCommands = (message: string): string =>
-  message.replace(route, (text: string, method: string, path: string) => commandOf(method, path) ?? text)
+  message
+    .replace(route, (text: string, method: string, path: string) => commandOf(method, path) ?? text)
+    .replace(/\bforce=true\b/g, '--force')
 
 function commandOf(method: string, path: string): string | undefined {
   for (const id of operationIds) {

@@ -9,6 +9,7 @@ test.each([
   ['GET /v1/services/srv-1/custom-domains lists those it has.', 'cpctl domains list srv-1 lists those it has.'],
   ['Change your own, POST /v1/auth/password, or ask.', 'Change your own, cpctl account password, or ask.'],
   ['POST /v1/services/{id}/source/upload.', 'cpctl deploy --service <service>.'],
+  ['Unlink them first, or delete it with force=true.', 'Unlink them first, or delete it with --force.'],
   ['GET /v1/auth/providers and GET /v1/unheard/of stay.', 'GET /v1/auth/providers and GET /v1/unheard/of stay.'],
 ])('%s', (message, shown) => {
   expect(inCommands(message)).toBe(shown)
