@@ -52,6 +52,7 @@ const harmless = [
   ],
   ...['scope', 'serviceId', 'serviceIds', 'sessionId', 'snapshotKey', 'source', 'sourceId', 'startCommand', 'term'],
   ...['environmentId', 'environmentIds', 'projectId', 'projectIds', 'protectedStatus', 'resourceIds'],
+  ...['envGroupId', 'eventFilter', 'eventId', 'fileName', 'from', 'imageUrl', 'ref', 'to', 'url', 'webhookId'],
   ...['timezone', 'type', 'uri', 'user', 'workspaceId', 'workspaceName'],
 ]
 
