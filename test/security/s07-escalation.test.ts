@@ -24,7 +24,7 @@ afterAll(() => server.close())
 const outcomes = new Map<string, number>()
 let simultaneous = 0
 
-test(`S7: in ${SEQUENCES} random sequences nobody comes to hold what nobody who held it gave them`, { timeout: 240_000 }, async () => {
+test(`S7: in ${SEQUENCES} random sequences nobody comes to hold what nobody who held it gave them`, { timeout: 480_000 }, async () => {
   for (let n = 0; n < SEQUENCES; n += SEQUENCES_AT_ONCE)
     await Promise.all(Array.from({ length: SEQUENCES_AT_ONCE }, (_, index) => playSequence(seed * 1_000_000 + n + index)))
   expect(wantedOutcomes.filter((outcome) => (outcomes.get(outcome) ?? 0) < 20)).toEqual([])

@@ -60,7 +60,7 @@ export async function makeWorld(server: TestServer): Promise<{ world: World; sta
     if (!projects.includes(made.projectId)) projects.push(made.projectId)
     state.environments.set(made.environmentId, { project: made.projectId, isProtected })
   }
-  for (const environmentId of [null, ...state.environments.keys()]) {
+  for (const environmentId of [null, state.environments.keys().next().value ?? null]) {
     const json = { type: 'web_service', name: crypto.randomUUID(), environmentId }
     const { body } = await ask({ kind: 'user', id: first }, 'POST', '/services', json)
     state.services.set(idOf(body), environmentId)
