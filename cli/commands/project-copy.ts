@@ -57,13 +57,19 @@ async function copy(context: Context, given: Parameters<typeof endsOf>[1], optio
   for (const line of remaindersOf(plan)) context.note(line)
   const deployed = options.deploy ? await deployCopies(context, copied) : []
   if (context.isJson) context.printJson(summaryOf(plan, { copied, deployed }))
-  else if (!options.deploy)
-    context.note('Nothing was deployed: --deploy does that, or cpctl deploy --service <name> in the folder of each.')
   refuseFailed(deployed)
+  if (!context.isJson) context.note(endOf(plan, options))
+}
+
+function endOf({ environments }: CopyPlan, { deploy }: CopyOptions): string {
+  const services = environments.flatMap((environment) => environment.services)
+  if (services.length === 0) return 'There was no service to copy.'
+  if (services.every(({ existing }) => existing !== undefined)) return 'Every service has its copy.'
+  return deploy ? 'Done.' : 'Nothing was deployed: --deploy does that, or cpctl deploy --service <name> in the folder of each.'
 }
 
 function refuseFailed(deployed: readonly Deployed[]): void {
-  const failed = deployed.filter(({ deploy }) => deploy.status !== 'live')
+  const failed = deployed.filter(({ deploy: { status } }) => status !== 'live' && status !== 'deactivated')
   if (failed.length === 0) return
   throw new CliError('conflict', `Did not become live: ${failed.map(({ name }) => name).join(', ')}.`, {
     hint: 'Set what they lack, and run the same command again; cpctl logs <service> tells more.',

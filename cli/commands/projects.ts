@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Environment, Project } from '../../shared/project.ts'
+import { usageError } from '../base/error.ts'
 import { ago } from '../base/figures.ts'
 import { environmentsOf } from '../finding/environments.ts'
 import { projectsOf, resolveProject } from '../finding/projects.ts'
@@ -64,6 +65,7 @@ interface CreateOptions {
 }
 
 async function create(context: Context, name: string, { environment = [] }: CreateOptions): Promise<void> {
+  if (name.includes('/')) throw usageError('The name of a project holds no slash.', `For an environment: cpctl environments create ${name}`)
   const environments = [...new Set(environment)].map((each) => ({ name: each }))
   const project = await context.client.call('createProject', { body: { name, environments } })
   if (context.isJson) return context.printJson(project)

@@ -76,8 +76,9 @@ describe('projects copy', () => {
   })
 
   test('goes on where it broke off', async () => {
-    await on([web, copy])('projects', 'copy', 'shop/production', 'shop/staging')
+    const { stderr } = await on([web, copy])('projects', 'copy', 'shop/production', 'shop/staging')
     expect(made()).toEqual([])
+    expect(stderr).toBe('Every service has its copy.\n')
   })
 
   test('takes values along where they may be seen', async () => {

@@ -27,6 +27,10 @@ describe('projects', () => {
       stdout: `Created shop (${shop.id}) with production, staging.\n`,
     })
     expect(received().at(-1)?.body).toEqual({ name: 'shop', environments: [{ name: 'production' }, { name: 'staging' }] })
+    expect(await run('projects', 'create', 'shop/test')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('environments create shop/test'),
+    })
     expect((await run('projects', 'create', 'shop')).stderr).toContain('cpctl environments create shop/production')
   })
 
