@@ -68,6 +68,8 @@ function pages(db: Database, count: number): Record<string, () => unknown> {
         { by: 'service_id', values: Array.from({ length: 100 }, (_, index) => service(index)), types: undefined },
         { limit: 20 },
       ),
+    'a hundred services, all types by name': () =>
+      listEvents(db, { by: 'service_id', values: Array.from({ length: 100 }, (_, index) => service(index)), types: eventTypes }, { limit }),
     'an environment': () => listEvents(db, { by: 'environment_id', values: [environment(3)], types: eventTypes }, { limit }),
     'a project of three environments': () =>
       listEvents(db, { by: 'environment_id', values: [1, 2, 3].map(environment), types: eventTypes }, { limit: 20 }),

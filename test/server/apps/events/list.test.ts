@@ -49,6 +49,13 @@ const selections: Record<string, EventSelection> = {
   'several services and types': { by: 'service_id', values: services.slice(0, 3), types: ['deploy_started', 'deploy_ended'] },
   'services while they were in an environment': { by: 'service_id', values: services, types: undefined, environmentIds: ['evm-1'] },
   environments: { by: 'environment_id', values: ['evm-1', 'evm-3'], types: eventTypes },
+  'many more streams than a page holds': { by: 'service_id', values: services, types: eventTypes },
+  'types of services while they were in an environment': {
+    by: 'service_id',
+    values: services,
+    types: eventTypes,
+    environmentIds: ['evm-1'],
+  },
   nothing: { by: 'service_id', values: [], types: undefined },
 }
 
