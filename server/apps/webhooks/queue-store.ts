@@ -76,6 +76,10 @@ export const nextRetryAt = (db: Database, now: number): number | undefined =>
 export const dequeue = (db: Database, { webhookId, eventId }: Pick<Queued, 'webhookId' | 'eventId'>): boolean =>
   queue.remove(db, { webhookId, eventId }) > 0
 
+/** Has retries that are further away than `latest` fall due at `now`: only a clock that was set back has put them there. */
+export const hastenRetries = (db: Database, { now, latest }: { now: number; latest: number }): void =>
+  void db.query('UPDATE webhook_queue SET next_attempt_at = $now WHERE attempts > 0 AND next_attempt_at > $latest').run({ now, latest })
+
 /** Writes down when an event is tried again. */
 export const postpone = (
   db: Database,

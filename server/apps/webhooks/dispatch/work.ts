@@ -5,7 +5,8 @@ import { describeError } from '../../../platform/server-log.ts'
 import { pause } from '../../../platform/work/clock.ts'
 import type { AppContext } from '../../context.ts'
 import { noteEventsRead } from '../prune.ts'
-import { type Queued, webhooksDue } from '../queue-store.ts'
+import { hastenRetries, type Queued, webhooksDue } from '../queue-store.ts'
+import { LONGEST_PAUSE_MS } from '../retry-plan.ts'
 import { type SendContext, sendOnce } from '../send.ts'
 import { enabledWebhooks, type StoredWebhook, sendingWebhook, type WebhookPlace } from '../store.ts'
 import { createAlarm } from './alarm.ts'
@@ -97,6 +98,7 @@ export function createWebhookWork(context: DispatchContext): WebhookWork {
     },
     pokeAll() {
       noteEventsRead(db)
+      hastenRetries(db, { now: now(), latest: now() + LONGEST_PAUSE_MS + PAUSE_MS })
       wake(enabledWebhooks(db))
       alarm.setForNextRetry()
     },

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { createAlarm } from '../../../../server/apps/webhooks/dispatch/alarm.ts'
 import { createService } from '../../../support/apps.ts'
 import { type HookReceiver, isVerified, startReceiver } from '../../../support/hook-receiver.ts'
 import { until } from '../../../support/until.ts'
@@ -142,6 +143,25 @@ test('33 hours of retries: eight attempts of the same bytes, then the webhook is
   await world.clock.advance(HOUR_MS)
   expect(receiver.received).toHaveLength(8)
   everything.close()
+})
+
+test('a clock that was set back by a month leaves no retry waiting for that month, nor a timer longer than those of the platform', async () => {
+  receiver.answer(() => new Response('down', { status: 503 }))
+  await world.create({ url: receiver.url })
+  world.happen('deploy_ended', { serviceId })
+  await world.settled()
+  const { db, context } = world.server
+  db.query('UPDATE webhook_queue SET next_attempt_at = next_attempt_at + $month').run({ month: 30 * 24 * HOUR_MS })
+  const waits: number[] = []
+  const noting = (ms: number) => {
+    waits.push(ms)
+    return () => {}
+  }
+  createAlarm({ ...context, after: noting }, () => {}).setForNextRetry()
+  expect(waits).toEqual([HOUR_MS])
+  world.killSending()
+  await world.settled()
+  expect(receiver.received).toHaveLength(2)
 })
 
 describe('what a receiver answers', () => {
