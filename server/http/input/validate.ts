@@ -39,11 +39,21 @@ export function createChecker(schema: TSchema): Checker {
 
 function describe(errors: Iterable<ValueError>): ErrorDetail[] {
   const details = new Map<string, ErrorDetail>()
-  for (const error of errors) {
+  for (const error of withoutNull(errors)) {
     if (details.size === MAX_DETAILS) break
     if (!details.has(error.path)) details.set(error.path, { path: error.path, message: messageOf(error) })
   }
   return [...details.values()]
+}
+
+/** What may be null as well is wrong for what is wrong with it, as only its one other form says. */
+function* withoutNull(errors: Iterable<ValueError>): Generator<ValueError> {
+  for (const error of errors) {
+    const forms = error.type === ValueErrorType.Union ? (error.schema.anyOf as TSchema[]) : []
+    const [other, ...more] = forms.flatMap((form, at) => (form[Kind] === 'Null' ? [] : [error.errors[at] ?? []]))
+    if (other !== undefined && more.length === 0) yield* withoutNull(other)
+    else yield error
+  }
 }
 
 function messageOf({ type, message, schema, value }: ValueError): string {

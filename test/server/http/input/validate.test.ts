@@ -11,6 +11,8 @@ const checker = createChecker(
     tags: Type.Optional(Type.Array(Type.String(), { maxItems: 1 })),
     inner: Type.Optional(StrictObject({ isOn: Type.Boolean() })),
     disk: Unsupported(),
+    filter: Type.Optional(Type.Union([Type.Array(OneOf(['a', 'b'])), Type.Null()])),
+    either: Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Null()])),
   }),
 )
 
@@ -29,6 +31,9 @@ test.each([
   [{ inner: {} }, '/inner/isOn', 'is required'],
   [{ inner: { isOn: 1 } }, '/inner/isOn', 'must be true or false'],
   [{ nmae: 'web' }, '/nmae', 'is not a known field; remove it or check its spelling'],
+  [{ filter: ['a', 'c'] }, '/filter/1', 'must be one of a, b'],
+  [{ filter: 'a' }, '/filter', 'must be an array'],
+  [{ either: true }, '/either', 'has none of the forms accepted here'],
   [{ disk: { sizeGB: 1 } }, '/disk', 'is not supported by this server; leave it out'],
 ])('%j is refused with what it must be', (value, path, message) => {
   expect(checker.problemsOf(value)).toEqual([{ path, message }])
