@@ -10,7 +10,7 @@ export async function deliverTest(context: SendContext, webhook: StoredWebhook):
   const now = context.now()
   const eventId = newId('event', now)
   const timestamp = new Date(now).toISOString()
-  const body = bodyOf({ id: eventId, type: testEventType, timestamp, serviceId: null, serviceName: null, details: {} })
+  const body = bodyOf({ id: eventId, type: testEventType, timestamp, serviceId: null, serviceName: null, details: '{}' })
   const outcome = await sendOnce(context, webhook, { eventId, body })
   return {
     id: newId('webhookDelivery', outcome.sentAt),

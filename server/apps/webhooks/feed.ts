@@ -8,8 +8,7 @@ export interface FeedEvent extends Happening, Told {
   seq: number
 }
 
-interface FeedRow extends Omit<FeedEvent, 'details' | 'timestamp'> {
-  details: string
+interface FeedRow extends Omit<FeedEvent, 'timestamp'> {
   createdAt: number
 }
 
@@ -17,11 +16,7 @@ const select = `SELECT events.seq, events.id, events.type, events.service_id AS 
     events.environment_id AS environmentId, environments.project_id AS projectId, events.details, events.created_at AS createdAt
   FROM events LEFT JOIN environments ON environments.id = events.environment_id`
 
-const feedEvent = ({ details, createdAt, ...rest }: FeedRow): FeedEvent => ({
-  ...rest,
-  details: JSON.parse(details) as Record<string, unknown>,
-  timestamp: new Date(createdAt).toISOString(),
-})
+const feedEvent = ({ createdAt, ...rest }: FeedRow): FeedEvent => ({ ...rest, timestamp: new Date(createdAt).toISOString() })
 
 /** Up to so many events of a workspace after `afterSeq`, up to `toSeq`, oldest first. */
 export const eventsAfter = (

@@ -17,9 +17,16 @@ export interface Happening {
 export const isWanted = (wanted: Wanted, event: Happening): boolean =>
   (wanted.eventFilter.length === 0 || wanted.eventFilter.includes(event.type)) && isInScope(wanted, event)
 
+/** Whether a webhook is for every event of its workspace. */
+export const isForAll = ({ eventFilter, ...scope }: Wanted): boolean => eventFilter.length === 0 && isWorkspaceWide(scope)
+
+const isWorkspaceWide = ({ serviceIds, environmentIds, projectIds }: Omit<Wanted, 'eventFilter'>): boolean =>
+  serviceIds.length + environmentIds.length + projectIds.length === 0
+
 /** Ids of what was deleted stay in a scope, so one of nothing else is for nothing, and never for everything. */
-function isInScope({ serviceIds, environmentIds, projectIds }: Wanted, event: Happening): boolean {
-  if (serviceIds.length + environmentIds.length + projectIds.length === 0) return true
+function isInScope(scope: Wanted, event: Happening): boolean {
+  if (isWorkspaceWide(scope)) return true
+  const { serviceIds, environmentIds, projectIds } = scope
   const named = (ids: readonly string[], id: string | null): boolean => id !== null && ids.includes(id)
   return named(serviceIds, event.serviceId) || named(environmentIds, event.environmentId) || named(projectIds, event.projectId)
 }

@@ -5,7 +5,8 @@ export interface Told {
   timestamp: string
   serviceId: string | null
   serviceName: string | null
-  details: Readonly<Record<string, unknown>>
+  /** JSON, which is read for few of the events that are looked at. */
+  details: string
 }
 
 type Result = 'succeeded' | 'failed' | 'canceled'
@@ -16,7 +17,7 @@ const endings: ReadonlySet<string> = new Set(['build_ended', 'deploy_ended', 'cr
 /** The body of a message. It is kept with what is to be sent, and never made twice for one delivery. */
 export const bodyOf = ({ id, type, timestamp, serviceId, serviceName, details }: Told): string => {
   const service = serviceId === null ? {} : { serviceId, serviceName: serviceName ?? '' }
-  const status = endings.has(type) ? resultOf(details.status) : undefined
+  const status = endings.has(type) ? resultOf(JSON.parse(details).status) : undefined
   return JSON.stringify({ type, timestamp, data: { id, ...service, ...(status === undefined ? {} : { status }) } })
 }
 

@@ -1,10 +1,11 @@
 import { AppError } from '../../../shared/error.ts'
 import type { WebhookResend } from '../../../shared/webhook.ts'
 import { sentBody } from './delivery-store.ts'
+import { enqueueEvent } from './enqueue.ts'
 import { type FeedEvent, feedEventById, seqRangeOf } from './feed.ts'
 import { bodyOf } from './message.ts'
 import type { WebhookContext } from './operations.ts'
-import { addReplay, countReplays, enqueue } from './queue-store.ts'
+import { addReplay, countReplays } from './queue-store.ts'
 import type { StoredWebhook } from './store.ts'
 
 /** Ranges that one webhook may have before it at a time. */
@@ -23,7 +24,7 @@ function resendOne({ db, now }: WebhookContext, webhook: StoredWebhook, eventId:
   if (event === undefined)
     throw new AppError('not_found', `There is no event ${eventId} in this workspace. GET /v1/events lists those there are.`)
   refuseDisabled(webhook)
-  enqueueEvent({ db, now }, webhook, event)
+  enqueueAgain({ db, now }, webhook, event)
 }
 
 function refuseDisabled({ id, name, isEnabled }: StoredWebhook): void {
@@ -31,10 +32,8 @@ function refuseDisabled({ id, name, isEnabled }: StoredWebhook): void {
 }
 
 /** Puts an event into the queue with the body that was sent before, where one was. Belongs in a transaction. */
-export function enqueueEvent({ db, now }: Pick<WebhookContext, 'db' | 'now'>, { id: webhookId }: StoredWebhook, event: FeedEvent): void {
-  const { id: eventId, seq, serviceId, type: eventType } = event
-  const body = sentBody(db, webhookId, eventId) ?? bodyOf(event)
-  enqueue(db, { webhookId, eventId, seq, serviceId, eventType, body, nextAttemptAt: now() })
+export function enqueueAgain(context: Pick<WebhookContext, 'db' | 'now'>, webhook: StoredWebhook, event: FeedEvent): void {
+  enqueueEvent(context, webhook, { event, body: sentBody(context.db, webhook.id, event.id) ?? bodyOf(event) })
 }
 
 function resendRange({ db, now }: WebhookContext, webhook: StoredWebhook, { from, to, onlyMissed }: WebhookResend): void {

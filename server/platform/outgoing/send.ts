@@ -33,17 +33,43 @@ export async function sendOutgoing(request: OutgoingRequest, options: SendOption
   const { url } = request
   const host = hostOf(url)
   if (!isSafeUrl(url)) throw new OutgoingProblem('refused', `${url.protocol}//${url.host} is not reached over https.`)
-  const timeout = AbortSignal.timeout(options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
-  const signal = options.signal === undefined ? timeout : AbortSignal.any([options.signal, timeout])
+  const { signal, isLate, release } = boundTo(options)
   try {
     const addresses = await resolveReachable(host, options, { lookup: options.lookup ?? systemLookup, signal })
     const response = await connectToOne(addresses.slice(0, MAX_ADDRESSES_TRIED), request, signal)
     return await readAnswer(response, host, options)
   } catch (cause) {
     options.signal?.throwIfAborted()
-    if (timeout.aborted) throw new OutgoingProblem('late', `${host} gave no answer in time.`, { cause })
+    if (isLate()) throw new OutgoingProblem('late', `${host} gave no answer in time.`, { cause })
     if (cause instanceof OutgoingProblem) throw cause
     throw new OutgoingProblem('unreachable', `${host} could not be reached, or broke off.`, { cause })
+  } finally {
+    release()
+  }
+}
+
+/** A signal for one request. `AbortSignal.timeout` would keep what it is given to until its time is over, long after the answer. */
+function boundTo({ signal: outer, timeoutMs = DEFAULT_TIMEOUT_MS }: SendOptions): {
+  signal: AbortSignal
+  isLate(): boolean
+  release(): void
+} {
+  const controller = new AbortController()
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    controller.abort()
+  }, timeoutMs)
+  const abort = () => controller.abort(outer?.reason)
+  if (outer?.aborted) abort()
+  outer?.addEventListener('abort', abort, { once: true })
+  return {
+    signal: controller.signal,
+    isLate: () => isLate,
+    release() {
+      clearTimeout(timer)
+      outer?.removeEventListener('abort', abort)
+    },
   }
 }
 
@@ -98,6 +124,7 @@ async function readAnswer(
   host: string,
   { maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES, longAnswer }: SendOptions,
 ): Promise<Response> {
+  if (isSurelyWithin(response, maxAnswerBytes)) return answerOf(response, await response.arrayBuffer())
   const chunks: Uint8Array[] = []
   let sizeBytes = 0
   for await (const chunk of response.body ?? []) {
@@ -107,7 +134,14 @@ async function readAnswer(
     if (longAnswer === undefined) throw new OutgoingProblem('oversized', `${host} answered with more than ${maxAnswerBytes} bytes.`)
     break
   }
-  const { status, headers } = response
-  const body = Buffer.concat(chunks, Math.min(sizeBytes, maxAnswerBytes))
-  return new Response(bodylessStatuses.has(status) ? null : body, { status, headers })
+  return answerOf(response, Buffer.concat(chunks, Math.min(sizeBytes, maxAnswerBytes)))
 }
+
+/** A stream costs more than the rest of a request, and most answers say how long they are. What is packed has another size unpacked. */
+const isSurelyWithin = ({ headers }: Response, maxBytes: number): boolean =>
+  !headers.has('content-encoding') &&
+  /^\d{1,9}$/.test(headers.get('content-length') ?? '') &&
+  Number(headers.get('content-length')) <= maxBytes
+
+const answerOf = ({ status, headers }: Response, body: ArrayBuffer | Uint8Array<ArrayBuffer>): Response =>
+  new Response(bodylessStatuses.has(status) ? null : body, { status, headers })

@@ -4,10 +4,12 @@
  */
 import type { AppContext } from '../../context.ts'
 import { isDelivered } from '../delivery-store.ts'
+import { enqueueEvent } from '../enqueue.ts'
 import { eventsAfter, type FeedEvent } from '../feed.ts'
-import { isWanted } from '../filter.ts'
+import { isForAll, isWanted } from '../filter.ts'
+import { bodyOf } from '../message.ts'
 import { advanceReplay, countRetries, firstReplay, type Replay } from '../queue-store.ts'
-import { enqueueEvent } from '../resend.ts'
+import { enqueueAgain } from '../resend.ts'
 import { changeWebhook, type StoredWebhook } from '../store.ts'
 
 /** Events of one webhook that are taken up and not yet tried: enough that a few services have one each. */
@@ -21,35 +23,45 @@ export const MAX_FAILING = 1000
 
 type Taking = Pick<AppContext, 'db' | 'now'>
 
-/** Takes up so many of the events that a webhook is for. Returns whether there may be more to look at. */
-export function takeUp(context: Taking, webhook: StoredWebhook, wanted: number): boolean {
+export interface Taken {
+  taken: number
+  /** There may be more to look at. */
+  isMore: boolean
+}
+
+const nothing: Taken = { taken: 0, isMore: false }
+
+/** Takes up to so many of the events that a webhook is for, new ones before those that are to be sent again. */
+export function takeUp(context: Taking, webhook: StoredWebhook, wanted: number): Taken {
   const { db } = context
-  if (wanted <= 0 || countRetries(db, webhook.id, MAX_FAILING) >= MAX_FAILING) return false
+  if (wanted <= 0 || countRetries(db, webhook.id, MAX_FAILING) >= MAX_FAILING) return nothing
   return db.transaction(() => {
     const own = takeNew(context, webhook, wanted)
     const replay = own.taken < wanted ? firstReplay(db, webhook.id) : undefined
-    return own.isMore || (replay !== undefined && takeReplayed(context, webhook, { replay, wanted: wanted - own.taken }))
+    const again = replay === undefined ? nothing : takeReplayed(context, webhook, { replay, wanted: wanted - own.taken })
+    return { taken: own.taken + again.taken, isMore: own.isMore || again.isMore }
   })()
 }
 
-function takeNew(context: Taking, webhook: StoredWebhook, wanted: number): { taken: number; isMore: boolean } {
-  const events = eventsAfter(context.db, webhook.workspaceId, { afterSeq: webhook.cursorSeq, limit: SCANNED })
+function takeNew(context: Taking, webhook: StoredWebhook, wanted: number): Taken {
+  const limit = isForAll(webhook) ? wanted : SCANNED
+  const events = eventsAfter(context.db, webhook.workspaceId, { afterSeq: webhook.cursorSeq, limit })
   const { chosen, lastSeq } = choose(events, wanted, (event) => isWanted(webhook, event))
-  for (const event of chosen) enqueueEvent(context, webhook, event)
+  for (const event of chosen) enqueueEvent(context, webhook, { event, body: bodyOf(event) })
   if (lastSeq !== undefined) changeWebhook(context.db, webhook.id, { cursorSeq: lastSeq })
-  return { taken: chosen.length, isMore: events.length === SCANNED || lastSeq !== events.at(-1)?.seq }
+  return { taken: chosen.length, isMore: events.length === limit || lastSeq !== events.at(-1)?.seq }
 }
 
-function takeReplayed(context: Taking, webhook: StoredWebhook, { replay, wanted }: { replay: Replay; wanted: number }): boolean {
+function takeReplayed(context: Taking, webhook: StoredWebhook, { replay, wanted }: { replay: Replay; wanted: number }): Taken {
   const { db } = context
   const range = { afterSeq: replay.cursorSeq, toSeq: replay.toSeq, limit: SCANNED }
   const events = eventsAfter(db, webhook.workspaceId, range)
   const isMissed = ({ id }: FeedEvent) => replay.isOnlyMissed === 0 || !isDelivered(db, webhook.id, id)
   const { chosen, lastSeq } = choose(events, wanted, (event) => isWanted(webhook, event) && isMissed(event))
-  for (const event of chosen) enqueueEvent(context, webhook, event)
+  for (const event of chosen) enqueueAgain(context, webhook, event)
   const isThrough = events.length < SCANNED && lastSeq === events.at(-1)?.seq
   advanceReplay(db, replay, isThrough ? replay.toSeq : (lastSeq ?? replay.toSeq))
-  return !isThrough || firstReplay(db, webhook.id) !== undefined
+  return { taken: chosen.length, isMore: !isThrough || firstReplay(db, webhook.id) !== undefined }
 }
 
 /** The first of `events` that are wanted, and the last that was looked at for them. */

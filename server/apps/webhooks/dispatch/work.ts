@@ -11,6 +11,7 @@ import { type SendContext, sendOnce } from '../send.ts'
 import { enabledWebhooks, type StoredWebhook, sendingWebhook, type WebhookPlace } from '../store.ts'
 import { createAlarm } from './alarm.ts'
 import { type Concluding, conclude } from './conclude.ts'
+import { createGarbageCount } from './garbage.ts'
 import { createPump } from './pump.ts'
 import { createSlots, PROMPT_MS } from './slots.ts'
 import { chooseNext } from './turn.ts'
@@ -35,6 +36,7 @@ export function createWebhookWork(context: DispatchContext): WebhookWork {
   const poked = new Set<string>()
   const underWay = new Map<string, Map<string, Queued>>()
   const attempts = new Set<Promise<void>>()
+  const countGarbage = createGarbageCount()
   const alarm = createAlarm(context, () => wake(webhooksDue(db, now())))
   const pump = createPump<WebhookPlace>({ next: nextPlace, act: takeTurn, onError: rest, signal: stopping })
 
@@ -80,7 +82,8 @@ export function createWebhookWork(context: DispatchContext): WebhookWork {
   async function carryOut(webhook: StoredWebhook, item: Queued): Promise<boolean> {
     try {
       const outcome = await sendOnce(context, webhook, item)
-      conclude(context, webhook, { item, outcome })
+      await pump.inTurn(() => conclude(context, webhook, { item, outcome }))
+      countGarbage()
       if (outcome.error !== undefined) alarm.setForNextRetry()
       return outcome.error === undefined && outcome.durationMs <= PROMPT_MS
     } catch (error) {
