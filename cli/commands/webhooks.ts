@@ -39,7 +39,7 @@ export function addWebhookCommands(program: Command, start: Start): void {
     .action((name: string, _: unknown, command: Command) => show(start(command), name))
   withPlaces(of('update', 'Change what a webhook is sent, and where'))
     .option('--name <name>', 'New name')
-    .option('--url <url>', 'New URL')
+    .option('--to <url>', 'New URL')
     .option('--all-events', 'Send it events of every type')
     .option('--everywhere', 'Send it events of the whole workspace')
     .action((name: string, options: UpdateOptions, command: Command) => update(start(command), name, options))
@@ -115,7 +115,7 @@ async function show(context: Context, nameOrId: string): Promise<void> {
 
 interface UpdateOptions extends Places {
   name?: string
-  url?: string
+  to?: string
   event?: EventType[]
   allEvents?: boolean
   everywhere?: boolean
@@ -125,7 +125,7 @@ async function update(context: Context, nameOrId: string, options: UpdateOptions
   const { id } = await resolveWebhook(context, nameOrId)
   const places = options.everywhere ? { serviceIds: [], environmentIds: [], projectIds: [] } : await placeIds(context, options)
   const eventFilter = options.allEvents ? [] : options.event
-  const body: WebhookPatch = { ...present({ name: options.name, url: options.url, eventFilter }), ...places }
+  const body: WebhookPatch = { ...present({ name: options.name, url: options.to, eventFilter }), ...places }
   if (Object.keys(body).length === 0) throw usageError('Nothing to change was given.', 'Run cpctl webhooks update --help for what can be.')
   const webhook = await context.client.call('updateWebhook', { params: { webhookId: id }, body })
   if (context.isJson) context.printJson(webhook)

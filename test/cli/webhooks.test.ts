@@ -113,6 +113,8 @@ test('update changes what is named, and needs something', async () => {
   })
   expect((await run('webhooks', 'update', 'chat', '--all-events', '--everywhere')).stdout).toBe('Updated chat.\n')
   expect(sent).toEqual({ eventFilter: [], serviceIds: [], environmentIds: [], projectIds: [] })
+  await run('webhooks', 'update', 'chat', '--to', 'https://example.com/other')
+  expect(sent).toEqual({ url: 'https://example.com/other' })
   expect((await run('webhooks', 'update', 'chat')).stderr).toContain('Nothing to change')
   await run('webhooks', 'disable', 'chat')
   expect(sent).toEqual({ enabled: false })
