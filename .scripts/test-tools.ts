@@ -35,7 +35,7 @@ const goModules: Record<string, string> = {
 }
 
 /** Out of PyPI, each into a virtual environment of its own, named by its version. */
-const pythonPackages: Record<string, string> = { schemathesis: '4.32.5' }
+const pythonPackages: Record<string, string> = { schemathesis: '4.32.5', standardwebhooks: '1.1.0' }
 
 const go = Bun.which('go') ?? (existsSync('/usr/local/go/bin/go') ? '/usr/local/go/bin/go' : undefined)
 const goFolder = join(process.env.GOPATH ?? join(homedir(), 'go'), 'bin')
@@ -59,11 +59,16 @@ for (const name of modules) {
 
 for (const [name, version] of Object.entries(pythonPackages)) {
   const folder = `node_modules/.cache/${name}-${version}`
-  if (existsSync(join(folder, 'bin', name))) continue
+  if (isInstalled(folder, `${name}-${version}`)) continue
   console.log(`Installing ${name} for the tests`)
   const isMade = Bun.spawnSync(['python3', '-m', 'venv', '--clear', folder], { stdout: 'ignore', stderr: 'inherit' }).exitCode === 0
   if (!isMade) fail(`The tests need ${name}, for which Python makes a virtual environment. On Debian: sudo apt-get install python3-venv`)
   run([join(folder, 'bin/pip'), 'install', '--quiet', '--disable-pip-version-check', `${name}==${version}`])
+}
+
+/** The record is what pip writes last. */
+function isInstalled(folder: string, release: string): boolean {
+  return existsSync(folder) && !new Bun.Glob(`lib/python*/site-packages/${release}.dist-info/RECORD`).scanSync({ cwd: folder }).next().done
 }
 
 function has(program: string): boolean {

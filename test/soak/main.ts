@@ -1,5 +1,5 @@
 /**
- * `npx bun test/soak/main.ts abuse|deploys|server-kills|ingress-kills|upgrades|upgrade-from|cycles|schemathesis [options]`: the long proofs: that no request is lost and nothing is left, on the
+ * `npx bun test/soak/main.ts abuse|deploys|server-kills|ingress-kills|upgrades|upgrade-from|cycles|schemathesis|webhook-kills|webhook-retries [options]`: the long proofs: that no request is lost and nothing is left, on the
  * executables in dist/, and that the API answers as its document says.
  * Prints a summary line and what failed, and ends with 1 where something did.
  */
@@ -13,6 +13,8 @@ import { schemathesis } from './schemathesis.ts'
 import { serverKills } from './server-kills.ts'
 import { upgradeFrom } from './upgrade-from.ts'
 import { upgrades } from './upgrades.ts'
+import { webhookKills } from './webhook-kills.ts'
+import { webhookRetries } from './webhook-retries.ts'
 
 if (import.meta.main) {
   const count = (value: string) => ({ type: 'string', default: value }) as const
@@ -26,6 +28,8 @@ if (import.meta.main) {
       'hand-overs': count('20'),
       'ingress-kills': count('5'),
       cycles: count('1000'),
+      events: count('10000'),
+      kills: count('20'),
       services: count('50'),
       requests: count('20000'),
       rate: count('200'),
@@ -53,6 +57,8 @@ if (import.meta.main) {
     upgrades: () => upgrades(load),
     'upgrade-from': () => upgradeFrom({ ...load, from: values.executable }),
     schemathesis: () => schemathesis({ requests: Number(values.requests), seed: Number(values.seed) }),
+    'webhook-kills': () => webhookKills({ events: Number(values.events), kills: Number(values.kills), seed: Number(values.seed) }),
+    'webhook-retries': () => webhookRetries(),
     cycles: () => cycles({ cycles: Number(values.cycles), services: Number(values.services), seed: Number(values.seed) }),
   }
   const program = programs[positionals[0] ?? '']

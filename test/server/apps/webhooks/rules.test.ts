@@ -41,7 +41,7 @@ describe('the body of a message', () => {
   const told = { id: 'evt-1', type: 'deploy_ended', timestamp: '2026-01-31T09:30:00.000Z', serviceId: 'srv-1', serviceName: 'shop' }
 
   test('is thin', () => {
-    expect(bodyOf({ ...told, details: { status: 'live', reason: 'internal' } })).toBe(
+    expect(bodyOf({ ...told, details: JSON.stringify({ status: 'live', reason: 'internal' }) })).toBe(
       '{"type":"deploy_ended","timestamp":"2026-01-31T09:30:00.000Z","data":{"id":"evt-1","serviceId":"srv-1","serviceName":"shop","status":"succeeded"}}',
     )
   })
@@ -58,11 +58,11 @@ describe('the body of a message', () => {
     ['deploy_started', 'live', undefined],
     ['server_failed', undefined, undefined],
   ])('says of %s %s that it %s', (type, status, said) => {
-    expect(JSON.parse(bodyOf({ ...told, type, details: { status } })).data.status).toBe(said)
+    expect(JSON.parse(bodyOf({ ...told, type, details: JSON.stringify({ status }) })).data.status).toBe(said)
   })
 
   test('names no service where there is none', () => {
-    const body = JSON.parse(bodyOf({ ...told, type: 'webhook_disabled', serviceId: null, serviceName: null, details: {} }))
+    const body = JSON.parse(bodyOf({ ...told, type: 'webhook_disabled', serviceId: null, serviceName: null, details: '{}' }))
     expect(body.data).toEqual({ id: 'evt-1' })
   })
 })
