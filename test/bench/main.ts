@@ -16,6 +16,7 @@ const names = [
   'audit',
   'events',
   'variables',
+  'webhooks',
 ] as const
 
 const wanted = process.argv.slice(2)

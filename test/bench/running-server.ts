@@ -17,27 +17,29 @@ export interface RunningServer {
   readyMs: number
   pid: number
   call<T>(path: string, options?: { method?: string; body?: Blob | string; type?: string }): Promise<T>
-  /** Ends `cpd serve` and starts it again on the same data. */
-  restart(): Promise<RunningServer>
+  /** Ends `cpd serve` and starts it again on the same data, with which something may be done meanwhile. */
+  restart(meanwhile?: () => void): Promise<RunningServer>
   /** Ends everything and removes the data. */
   stop(): Promise<void>
 }
 
-export async function startServer(): Promise<RunningServer> {
+/** Starts one with these settings beside its own. */
+export async function startServer(settings: Record<string, string> = {}): Promise<RunningServer> {
   const data = await mkdtemp(join(tmpdir(), 'cpd-bench-'))
   const [apiPort = 0, ingressPort = 0] = freePorts(2)
-  return await start({ data, apiPort, ingressPort })
+  return await start({ data, apiPort, ingressPort, settings })
 }
 
 interface Place {
   data: string
   apiPort: number
   ingressPort: number
+  settings: Record<string, string>
 }
 
 async function start(place: Place): Promise<RunningServer> {
-  const { data, apiPort, ingressPort } = place
-  const env = { ...process.env, SERVICE_API_TOKEN: TOKEN, CP_RATE_LIMIT: '0', CP_ADMIN_PASSWORD: 'benchmarks only' }
+  const { data, apiPort, ingressPort, settings } = place
+  const env = { ...process.env, SERVICE_API_TOKEN: TOKEN, CP_RATE_LIMIT: '0', CP_ADMIN_PASSWORD: 'benchmarks only', ...settings }
   const flags = ['--data', data, '--listen', `127.0.0.1:${apiPort}`, '--ingress', `127.0.0.1:${ingressPort}`]
   const begun = performance.now()
   const child = Bun.spawn(['dist/cpd', 'serve', ...flags], { env, stdout: 'pipe', stderr: 'ignore' })
@@ -63,8 +65,9 @@ async function start(place: Place): Promise<RunningServer> {
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
       return (response.status === 204 ? undefined : await response.json()) as T
     },
-    async restart() {
+    async restart(meanwhile) {
       await end()
+      meanwhile?.()
       return await start(place)
     },
     async stop() {
