@@ -1,5 +1,5 @@
-/** Requests whose native parts the engine does not count as garbage: after so many there are some six megabytes of them. */
-const REQUESTS = 3000
+/** Requests whose native parts the engine does not count as garbage: after so many there are some four megabytes of them. */
+const REQUESTS = 2000
 
 /** A heap that takes longer is left to the engine: it would hold up the API. */
 const LONGEST_MS = 50

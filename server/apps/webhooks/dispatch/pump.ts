@@ -22,7 +22,7 @@ interface Job {
 }
 
 const SLICE_MS = 2
-const SLICE_STEPS = 8
+const SLICE_STEPS = 6
 /** Twice as long as a slice: what is in a hurry for itself leaves most of the time to others. */
 const REST_MS = 4
 
