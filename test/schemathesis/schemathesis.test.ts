@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { operationIds } from '../../shared/operations/all.ts'
 import { callers, examineAs } from './callers.ts'
 
-const TIMEOUT_MS = 240_000
+const TIMEOUT_MS = 480_000
 
 // What can be said of each operation without chance. The long run, which makes requests up, is `npx bun test/soak/main.ts schemathesis`.
 test.each(callers)(
