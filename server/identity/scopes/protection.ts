@@ -33,13 +33,6 @@ export function requireRightInWorkspace(db: Database, viewer: Viewer): void {
 export const seesValues = (db: Database, { permissions }: Pick<Actor, 'permissions'>, environmentId: string | null): boolean =>
   permissions.has('env.read') && (permissions.has('environments.manage_protected') || !isProtected(db, environmentId))
 
-/** For what ends a whole workspace, with all that is protected in it. @throws AppError forbidden. */
-export function refuseWhileAnyProtected(db: Database, { workspaceId, permissions }: Pick<Actor, 'workspaceId' | 'permissions'>): void {
-  if (permissions.has('environments.manage_protected')) return
-  const query = db.query<{ id: string }, [string]>("SELECT id FROM environments WHERE workspace_id = ? AND protected_status = 'protected'")
-  refuse(db, query.get(workspaceId)?.id ?? null)
-}
-
 function refuse(db: Database, environmentId: string | null): void {
   const name = protectedNamed(db, environmentId)
   if (name === undefined) return

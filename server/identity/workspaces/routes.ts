@@ -4,7 +4,7 @@ import type { Actor, Handlers } from '../../http/handlers/call.ts'
 import type { IdentityContext } from '../context.ts'
 import { readSeeded } from '../memberships/seeded.ts'
 import { listWorkspacesOf, presentOwner, type StoredWorkspace } from '../memberships/store.ts'
-import { refuseWhileAnyProtected, requireRightInWorkspace } from '../scopes/protection.ts'
+import { requireRightInWorkspace } from '../scopes/protection.ts'
 import { changeWorkspace, createWorkspace, deleteWorkspace, requireDetails } from './operations.ts'
 import { presentDetails } from './store.ts'
 
@@ -33,7 +33,6 @@ export const workspaceRoutes: Handlers<WorkspaceIds, IdentityContext> = {
   updateWorkspace: ({ actor, body }, context) => presentDetails(changeWorkspace(context, actor, body)),
   deleteWorkspace({ actor, query, note }, context) {
     requireRightInWorkspace(context.db, actor)
-    refuseWhileAnyProtected(context.db, actor)
     deleteWorkspace(context, actor.workspaceId, query.confirm)
     // Nobody can read its own log from now on: that of the operator's workspace tells it as well.
     const operators = readSeeded(context.db)?.workspaceId
