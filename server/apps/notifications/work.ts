@@ -13,6 +13,7 @@ import { dropMessage, messagesDue, nextMessageAt, postponeMessage, type StoredMe
 import { makeMessages } from './messages.ts'
 import { messageDueAt, retryAt } from './plan.ts'
 import { nextOverAt } from './problem-store.ts'
+import { recipientsOf } from './recipients.ts'
 import { type SendContext, sendMessage } from './send.ts'
 
 type NotificationContext = SendContext & Parameters<typeof makeMessages>[0] & Pick<AppContext, 'after'>
@@ -55,6 +56,7 @@ export function createNotificationWork(context: NotificationContext): Notificati
 
   async function carryOut(message: StoredMessage): Promise<void> {
     const { id, workspaceId, channel } = message
+    if (isUnwanted(message)) return dropMessage(db, id)
     const problem = await sendMessage(context, message)
     if (problem === undefined) return dropMessage(db, id)
     const attempts = message.attempts + 1
@@ -63,6 +65,10 @@ export function createNotificationWork(context: NotificationContext): Notificati
     if (nextAttemptAt === undefined) dropMessage(db, id)
     else postponeMessage(db, id, { attempts, nextAttemptAt })
   }
+
+  /** Between attempts somebody may have left, or have said that they want no more. */
+  const isUnwanted = ({ workspaceId, channel, userId }: StoredMessage): boolean =>
+    channel === 'email' && !recipientsOf(db, workspaceId).some((recipient) => recipient.userId === userId)
 
   return {
     poke: () => driver.poke(FEED),

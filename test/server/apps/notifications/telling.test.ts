@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { insertMessage } from '../../../../server/apps/notifications/message-store.ts'
 import { expectError } from '../../../conformance/expect-error.ts'
 import { addPerson } from '../../../support/access.ts'
 import { createService } from '../../../support/apps.ts'
@@ -77,6 +78,23 @@ test('twenty failures in a minute make one message', async () => {
   }
   await world.pass(10 * MINUTE_MS)
   expect(mails().map(({ subject }) => subject)).toEqual(['Default: 20 failed'])
+})
+
+test('a mail that is to be tried again goes to nobody who has left meanwhile', async () => {
+  const { db } = world.server
+  const { workspaceId } = world
+  const userId = addPerson(world, 'viewer')
+  db.query('UPDATE users SET email_proven_at = 1 WHERE id = ?').run(userId)
+  const again = { workspaceId, channel: 'email', userId, subject: 'shop: Deploy failed', text: 'again' } as const
+  insertMessage(db, { ...again, nextAttemptAt: world.clock.now() + MINUTE_MS })
+  insertMessage(db, { ...again, nextAttemptAt: world.clock.now() + 3 * MINUTE_MS })
+  world.kill()
+  await world.pass(2 * MINUTE_MS)
+  expect(mails()).toHaveLength(1)
+  db.query('DELETE FROM members WHERE user_id = ?').run(userId)
+  await world.pass(5 * MINUTE_MS)
+  expect(mails()).toHaveLength(1)
+  expect(db.query('SELECT * FROM notification_messages').all()).toEqual([])
 })
 
 describe('chats', () => {
