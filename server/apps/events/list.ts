@@ -19,11 +19,12 @@ type Bounds = Pick<EventQuery, 'startTime' | 'endTime' | 'direction' | 'cursor' 
 
 /** A page of events, newest first, or oldest first where `direction` is forward. @throws AppError `validation_failed` for a wrong cursor. */
 export function listEvents(db: Database, selection: EventSelection, bounds: Bounds): StoredEvent[] {
-  const { by, values, types, environmentIds } = selection
+  const { by, types, environmentIds } = selection
+  const values = by === 'service_id' && environmentIds !== undefined ? seenIn(db, selection.values, environmentIds) : selection.values
   const isForward = bounds.direction === 'forward'
   const order = isForward ? 'ASC' : 'DESC'
   const streams = values.flatMap((value) => (types === undefined ? [[value]] : types.map((type) => [value, type])))
-  const found = `FROM events AS one ${by === 'service_id' && types !== undefined ? 'INDEXED BY events_by_service_and_type' : ''}
+  const found = `FROM events AS one ${by === 'service_id' ? `INDEXED BY events_by_service${types === undefined ? '' : '_and_type'}` : ''}
     WHERE one.${by} = +(stream.value ->> 0) ${types === undefined ? '' : 'AND one.type = +(stream.value ->> 1)'}
       ${environmentIds === undefined ? '' : 'AND one.environment_id IN (SELECT value FROM json_each($environments))'}
       AND one.seq > $after AND one.seq < $before ORDER BY one.seq ${order}`
@@ -43,6 +44,16 @@ export function listEvents(db: Database, selection: EventSelection, bounds: Boun
     limit: bounds.limit ?? DEFAULT_PAGE_ITEMS,
   })
 }
+
+/** Those of the services that something has happened to in one of the environments: all events of the others would be looked at for nothing. */
+const seenIn = (db: Database, serviceIds: readonly string[], environmentIds: readonly string[]): string[] =>
+  db
+    .query<{ id: string }, [string, string]>(
+      `SELECT value AS id FROM json_each(?) AS service WHERE EXISTS (SELECT 1 FROM events INDEXED BY events_by_service_and_environment
+         WHERE service_id = service.value AND environment_id IN (SELECT value FROM json_each(?)))`,
+    )
+    .all(JSON.stringify(serviceIds), JSON.stringify(environmentIds))
+    .map(({ id }) => id)
 
 interface Range {
   after: number
