@@ -12,7 +12,7 @@ const proofs: Record<string, Record<string, string[]>> = {
   'S2 payloads': { 'security/s02-payloads.test.ts': [] },
   'S3 options': { 'security/s03-options.test.ts': [] },
   'S4 source files': { 'security/s04-source-files.test.ts': [] },
-  'S5 matrix of roles': { 'security/s05-access-matrix.test.ts': [] },
+  'S5 matrix of roles': { 'security/s05-access-matrix.test.ts': [], 'security/s05-protected.test.ts': [] },
   'S6 ids of others': {
     'conformance/operations.test.ts': [
       'answers 404 when the id is of another workspace, without a hint',
@@ -131,6 +131,7 @@ const proofs: Record<string, Record<string, string[]>> = {
   },
   'S22 hostile app': {
     'security/s22-hostile-app.test.ts': [],
+    'security/s22-isolation.test.ts': [],
     'security/s22-network.test.ts': [],
     'security/s22-taken-port.test.ts': [],
     'engines/process/isolation.test.ts': ['signals no other process', 'reads no file of the control plane'],

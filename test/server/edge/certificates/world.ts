@@ -104,7 +104,7 @@ export async function startWorld(pebble: Pebble | undefined, edge: Edge, { env =
     },
     served: (name, other) => until(`${name} is served`, () => leafIn(edge.table, name, other), 60_000),
     status: (name) => certificateOf(context.db, name),
-    events: () => service.events(),
+    events: async () => (await service.events()).filter(({ type }) => type.startsWith('certificate')),
     async stop() {
       stopper.abort(new Error('The control plane stops.'))
       await certificates.settled()
