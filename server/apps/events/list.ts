@@ -45,7 +45,7 @@ export function listEvents(db: Database, selection: EventSelection, bounds: Boun
   })
 }
 
-/** Those of the services that something has happened to in one of the environments: all events of the others would be looked at for nothing. */
+/** Services that something has happened to in one of the environments: all events of the others would be looked at for nothing. */
 const seenIn = (db: Database, serviceIds: readonly string[], environmentIds: readonly string[]): string[] =>
   db
     .query<{ id: string }, [string, string]>(
