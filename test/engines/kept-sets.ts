@@ -4,7 +4,7 @@ import type { Sets } from '../../server/engines/port/sets.ts'
 import { migrateDatabase } from '../../server/platform/db/migrate.ts'
 import { realClock } from '../../server/platform/work/clock.ts'
 import { createExitReasons } from '../../server/runtime/workloads/exit-reasons.ts'
-import { createKeeper, type Keeper } from '../../server/runtime/workloads/keeper.ts'
+import { createKeeper } from '../../server/runtime/workloads/keeper.ts'
 import type { WorkloadOwner } from '../../server/runtime/workloads/owner.ts'
 import type { SetsWorld } from './sets-contract.ts'
 import type { Act, ContractWorld } from './world.ts'
@@ -13,7 +13,7 @@ import type { Act, ContractWorld } from './world.ts'
 export function makeKeptWorld(world: ContractWorld): SetsWorld {
   const db = new Database(':memory:', { strict: true })
   migrateDatabase(db)
-  const opened: { keeper: Keeper; engine: Engine; close(): Promise<void> }[] = []
+  const opened: { engine: Engine; end(): Promise<void> }[] = []
   let count = 0
   const newId = () => `srv-one-kept${++count}`
 
@@ -25,19 +25,21 @@ export function makeKeptWorld(world: ContractWorld): SetsWorld {
     const stopListening = engine.onExit(keeper.poke)
     await keeper.recover()
     keeper.pokeAll()
-    const close = async () => {
+    const end = async () => {
       stopListening()
       stopper.abort(new Error('The test is over'))
       await keeper.settled()
-      await engine.close()
     }
-    opened.push({ keeper, engine, close })
+    opened.push({ engine, end })
     return keeper
   }
 
   return {
     async open() {
-      for (const one of opened.splice(0)) await one.close()
+      for (const { engine, end } of opened.splice(0)) {
+        await end()
+        await engine.close()
+      }
       return await open()
     },
     async running() {
@@ -50,9 +52,11 @@ export function makeKeptWorld(world: ContractWorld): SetsWorld {
       await opened.at(-1)?.engine.stop(id, { graceMs: 0 })
     },
     async dispose() {
-      for (const { engine, close } of opened.splice(0)) {
+      for (const { engine, end } of opened.splice(0)) {
+        // A keeper that goes on would start another in the place of what is removed.
+        await end()
         await engine.removeOwner('srv-one')
-        await close()
+        await engine.close()
       }
       db.close()
       world.dispose()
