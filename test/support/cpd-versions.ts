@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { BunPlugin } from 'bun'
+import { runProcess } from '../../server/platform/process/spawn.ts'
 
 export interface CpdBuild {
   outfile: string
@@ -13,14 +14,19 @@ export interface CpdBuild {
 
 /** Compiles `cpd` as another version of itself. */
 export async function buildCpd({ outfile, version, entry = 'server/boot/main.ts', define = {}, changed = {} }: CpdBuild): Promise<string> {
+  const built = `${outfile}.built`
   const result = await Bun.build({
     entrypoints: [resolve(entry)],
-    compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
+    compile: { outfile: built, autoloadDotenv: false, autoloadBunfig: false },
     minify: true,
     define,
     plugins: [otherVersion(version, changed)],
   })
   if (!result.success) throw new Error(`cpd ${version} was not built: ${result.logs.join('\n')}`)
+  // Another test of this process may fork while the file is written: until that child begins its program it holds the file open, and nobody can run it.
+  const { exitCode, stderr } = await runProcess(['/bin/cp', '-p', built, outfile])
+  if (exitCode !== 0) throw new Error(`cpd ${version} was not copied: ${stderr}`)
+  rmSync(built)
   return outfile
 }
 

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newId } from '../../../../server/platform/id.ts'
 import { servicePathsOf } from '../../../../server/platform/paths.ts'
 import { packApp, upload } from '../../../support/apps.ts'
 import { tarGz } from '../../../support/archives.ts'
@@ -119,12 +120,11 @@ test('a source that is only uploaded is deployed when it is asked for, also a se
   expect(names(own(service).releases)).toHaveLength(1)
 })
 
-test('a deploy without a source fails to build and says what to do, and one of another service’s is refused', async () => {
+test('a deploy without a source fails to build and says what to do, and one of a source that there is not is refused', async () => {
   const service = await makeService(platform, { name: 'sourceless' })
   const { status, body: begun } = await service.ask<{ id: string }>('/deploys', { method: 'POST' })
   expect(status).toBe(201)
   expect(await service.ends(begun.id)).toMatchObject({ status: 'build_failed', reason: expect.stringContaining('upload') })
-  const other = await makeService(platform, { name: 'owner' })
-  const { body } = await upload(platform, other.id, await packApp('hello-js'), { query: '?deploy=false' })
-  expect((await service.ask('/deploys', { method: 'POST', json: { sourceId: body.source.id } })).status).toBe(404)
+  const sourceId = newId('source')
+  expect((await service.ask('/deploys', { method: 'POST', json: { sourceId } })).status).toBe(404)
 })
