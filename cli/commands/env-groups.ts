@@ -19,7 +19,6 @@ import { addGroupFileCommands } from './env-group-files.ts'
 import { addGroupLinkCommands } from './env-group-links.ts'
 import { addGroupVariableCommands } from './env-group-variables.ts'
 
-/** A command below `env-groups` whose first argument is the group. */
 export type OfGroup = (name: string, description: string) => Command
 
 export function addEnvGroupCommands(program: Command, start: Start): void {

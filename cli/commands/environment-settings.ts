@@ -44,7 +44,6 @@ const settings: readonly Setting[] = [
   },
 ]
 
-/** Commands that switch what holds for an environment. `of` makes a command that names one. */
 export function addSettingCommands(of: (name: string, description: string) => Command, start: Start): void {
   for (const setting of settings) {
     const command = of(setting.name, setting.description)

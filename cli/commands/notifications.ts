@@ -93,7 +93,6 @@ async function set(context: Context, options: SetOptions): Promise<void> {
   printSettings(context, await context.client.call('updateNotificationSettings', { params: await ownerIn(context), body }))
 }
 
-/** Null for one that is to be removed. */
 async function urlOf({ io }: Context, given: string | false | undefined): Promise<string | null | undefined> {
   if (given === false) return null
   return given === '-' ? (await io.stdin.text()).trim() : given

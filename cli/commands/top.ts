@@ -40,7 +40,6 @@ async function top(context: Context, { once, sort, every = DEFAULT_EVERY_MS, ...
   )
 }
 
-/** Which services are shown: those that are in the place now, where one is named. */
 async function filterOf(context: Context, places: PlaceOptions): Promise<(usage: ServiceUsage) => boolean> {
   const filter = await placeFilter(context, places)
   if (Object.keys(filter).length === 0) return () => true

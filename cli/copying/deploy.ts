@@ -6,7 +6,6 @@ import type { Context } from '../session/context.ts'
 import { clean } from '../terminal/text.ts'
 import type { Copied } from './execute.ts'
 
-/** A copy that was deployed, and how that ended. */
 export interface Deployed {
   name: string
   deploy: Deploy

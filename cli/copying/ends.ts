@@ -13,13 +13,10 @@ export interface GivenEnds {
   project?: string | undefined
 }
 
-/** What is copied where to. An id that is undefined is of what has to be made first. */
 export interface Ends {
   project: { name: string; id: string | undefined }
   pairs: Omit<EnvironmentCopy, 'originals'>[]
-  /** Id of the project that is copied as a whole. */
   wholeProject?: string
-  /** The names by which the copies are told from the originals. */
   from: string
   to: string
 }

@@ -3,13 +3,11 @@ import { clean } from '../terminal/text.ts'
 import type { PlannedGroup } from './groups.ts'
 import type { CopyPlan, PlannedEnvironment, PlannedService } from './plan.ts'
 
-/** A copy that stands: made now, or there before. */
 export interface Copied {
   planned: PlannedService
   id: string
 }
 
-/** Ids of the copies of env groups, by the ids of the originals. */
 type GroupIds = Map<string, string>
 
 /** Makes what the plan says is not there. Each step is one request, so a copy that broke off goes on where it ended. */

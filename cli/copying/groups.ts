@@ -5,9 +5,7 @@ import { nameOfCopy, type Renaming } from './names.ts'
 export interface PlannedGroup {
   original: EnvGroup
   name: string
-  /** Undefined where it is to be made. */
   existing: EnvGroup | undefined
-  /** Keys of variables and names of secret files whose values are not copied. */
   missing: string[]
 }
 
@@ -17,7 +15,6 @@ export interface PlannedLink {
   copy: PlannedGroup | undefined
 }
 
-/** Where the copy of a group is to be: an environment or a project, which may have to be made first. */
 export type GroupTarget = { environmentId: string | undefined } | { projectId: string | undefined }
 
 export interface GroupInput {
@@ -26,7 +23,6 @@ export interface GroupInput {
   isWithValues: boolean
 }
 
-/** @throws CliError when the name of the copy belongs to a group elsewhere. */
 export function planGroup(original: EnvGroup, target: GroupTarget, { groups, renaming, isWithValues }: GroupInput): PlannedGroup {
   const name = nameOfCopy(original.name, renaming)
   const existing = groups.find((group) => group.name === name)
@@ -44,7 +40,6 @@ const isAt = (group: EnvGroup, target: GroupTarget): boolean =>
     ? target.environmentId !== undefined && group.environmentId === target.environmentId
     : target.projectId !== undefined && group.projectId === target.projectId
 
-/** What the copy of a service is to be linked to, in this order, and is not yet. */
 export function planLinks(
   linked: readonly EnvGroup[],
   copies: readonly PlannedGroup[],

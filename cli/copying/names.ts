@@ -2,7 +2,6 @@
 export interface Renaming {
   from: string
   to: string
-  /** Names that were chosen, by the name of the original. */
   chosen: ReadonlyMap<string, string>
 }
 

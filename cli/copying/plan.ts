@@ -6,7 +6,6 @@ import { type PlannedGroup, type PlannedLink, planGroup, planLinks } from './gro
 import { nameOfCopy, type Renaming } from './names.ts'
 import { inputOfCopy, type Original } from './service-input.ts'
 
-/** An environment that is copied, and where to: `existing` is there already. */
 export interface EnvironmentCopy {
   of: { project: string; environment: Environment }
   to: { project: string; environment: string }
@@ -22,16 +21,13 @@ export interface CopyInput {
   groups: readonly EnvGroup[]
   renaming: Renaming
   isWithValues: boolean
-  /** Id of the project that is copied as a whole, with the env groups that no service uses. */
   wholeProject?: string | undefined
 }
 
 export interface PlannedService {
   original: Original
   name: string
-  /** Undefined where it is to be made. */
   existing: Service | undefined
-  /** Keys of variables and names of secret files whose values are not copied. */
   missing: string[]
   links: PlannedLink[]
   input: (environmentId: string) => ServiceCreate
@@ -49,7 +45,6 @@ export interface PlannedEnvironment {
 
 export interface CopyPlan {
   project: CopyInput['project']
-  /** Env groups of the project as a whole, where that is another one. */
   groups: PlannedGroup[]
   environments: PlannedEnvironment[]
 }

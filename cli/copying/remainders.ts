@@ -3,7 +3,6 @@ import { hostsIn } from '../../shared/named-hosts.ts'
 import { clean } from '../terminal/text.ts'
 import type { CopyPlan, PlannedEnvironment } from './plan.ts'
 
-/** What is left to do once the copies stand, in lines with the commands for it. */
 export function remaindersOf({ groups, environments }: CopyPlan): string[] {
   const allGroups = [...groups, ...environments.flatMap((environment) => environment.groups)]
   const made = environments.flatMap(({ services }) => services.filter(({ existing }) => existing === undefined))

@@ -4,17 +4,14 @@ import type { Service, ServiceCreate } from '../../shared/service.ts'
 import { hasDetail, type ServiceDetailsInput } from '../../shared/service-details.ts'
 import { present } from '../base/present.ts'
 
-/** A service with what it has beside its settings. Values are empty where they were not asked for. */
 export interface Original {
   service: Service
   envVars: readonly EnvVar[]
   secretFiles: readonly SecretFile[]
   domains: readonly string[]
-  /** The env groups that it is linked to, in the order of linking. */
   groups: readonly EnvGroup[]
 }
 
-/** What a service is made with that has the settings of another. */
 export function inputOfCopy({ service, envVars, secretFiles }: Original, name: string, environmentId: string): ServiceCreate {
   const { type, rootDir, repo, branch, buildFilter, autoDeploy, autoDeployTrigger } = service
   return {

@@ -2,7 +2,6 @@ import { clean } from '../terminal/text.ts'
 import type { PlannedGroup } from './groups.ts'
 import type { CopyPlan, PlannedEnvironment, PlannedService } from './plan.ts'
 
-/** A plan in lines for people: what is made with + before it, and what is there and left alone with =. */
 export function planInLines({ project, groups, environments }: CopyPlan): string[] {
   const first = project.id === undefined ? [clean`+ project ${project.name}`] : []
   return [...first, ...groups.map(groupInLine), ...environments.flatMap(environmentInLines)]

@@ -8,7 +8,6 @@ interface Done {
   deployed: readonly Deployed[]
 }
 
-/** A plan and what was done of it, for scripts. */
 export const summaryOf = ({ project, groups, environments }: CopyPlan, done: Done = { copied: [], deployed: [] }): unknown => ({
   project: { name: project.name, exists: project.id !== undefined },
   envGroups: groups.map(groupSummary),

@@ -9,7 +9,6 @@ import { clean } from '../terminal/text.ts'
 interface Found {
   service: Service
   options: PlaceOptions & { service?: string }
-  /** The folder that is deployed. */
   folder: string
 }
 

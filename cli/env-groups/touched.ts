@@ -35,7 +35,6 @@ const columns: Column<TouchedService>[] = [
   { title: 'REMARK', value: ({ problem, skipped }) => skipped ?? problem ?? '', isFlexible: true },
 ]
 
-/** Tells what was changed and which services that touches, and waits for the deploys it made. @throws CliError when one of them failed. */
 export async function tellChange(context: Context, changed: EnvGroup, { what, deploy }: ChangeOptions & { what: string }): Promise<void> {
   const touched = changed.touched ?? []
   if (!context.isJson) {

@@ -15,19 +15,15 @@ interface Wrapped {
   cursor: string
 }
 
-/** The newest events, oldest first. */
 export const lastEvents = async (client: Client, filter: EventFilter, count: number): Promise<Wrapped[]> =>
   (await Array.fromAsync(pages((page) => client.call('listWorkspaceEvents', { query: { ...filter, ...page } }), count))).reverse()
 
 interface Following {
   client: Client
   filter: EventFilter
-  /** Where to go on; without it at the first event of the filter. */
   cursor: string | undefined
   onEvent: (event: Event) => void
-  /** Whether to wait for more when there are no more. */
   isEndless: boolean
-  /** The server has gone, and is asked again. */
   onLost: () => void
   signal: AbortSignal
 }
@@ -51,7 +47,6 @@ export async function tellEvents({ client, filter, onEvent, isEndless, onLost, s
   }
 }
 
-/** While the server is away there is nothing new. */
 function patiently(ask: () => Promise<Wrapped[]>, onLost: () => void): () => Promise<Wrapped[]> {
   let answeredAt = performance.now()
   let isLost = false

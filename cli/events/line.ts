@@ -2,7 +2,6 @@ import type { Event } from '../../shared/event.ts'
 import type { Paint } from '../terminal/paint.ts'
 import { cleanText } from '../terminal/text.ts'
 
-/** One event for people: time, service, what happened, and what there is to know of it. */
 export function formatEvent({ timestamp, serviceName, serviceId, type, details }: Event, paint: Paint): string {
   const about = cleanText(serviceName ?? serviceId ?? '-')
   const colour = isBad(type, details) ? paint.red : paint.bold

@@ -1,6 +1,5 @@
 import { CliError } from '../base/error.ts'
 
-/** A refusal that lists what would be parted, with the way to do it nonetheless. */
 export function orForce(error: unknown): never {
   const isOfLinks = error instanceof CliError && error.code === 'conflict' && error.body.details !== undefined
   if (!isOfLinks) throw error

@@ -10,7 +10,6 @@ import { absentIfUnknown, hintFor, projectsOf, resolveProject } from './projects
 
 type Asking = Pick<Context, 'client'>
 
-/** An environment with its project, as people name the two: `shop/staging`. */
 export interface Place {
   project: Pick<Project, 'id' | 'name'>
   environment: Environment
@@ -18,7 +17,6 @@ export interface Place {
 
 export const placeName = ({ project, environment }: Place): string => `${project.name}/${environment.name}`
 
-/** The environments of a project, or of the whole workspace, the oldest first. */
 export async function environmentsOf({ client }: Asking, projectId?: string): Promise<Environment[]> {
   const filter = projectId === undefined ? {} : { projectId: [projectId] }
   const all = await allPages((query) => client.call('listEnvironments', { query: { ...query, ...filter } }))
@@ -35,7 +33,6 @@ export async function groupsIn({ client }: Asking, environmentId: string): Promi
   return all.map(({ envGroup }) => envGroup)
 }
 
-/** Every environment that the caller may see, with its project. */
 export async function placesOf(context: Asking): Promise<Place[]> {
   const [projects, environments] = await Promise.all([projectsOf(context), environmentsOf(context)])
   return environments.map((environment) => ({ environment, project: projectIn(projects, environment.projectId) }))

@@ -10,7 +10,6 @@ type Asking = Pick<Context, 'client'>
 export const projectsOf = async ({ client }: Asking): Promise<Project[]> =>
   (await allPages((query) => client.call('listProjects', { query }))).map(({ project }) => project)
 
-/** The project of this name or id; undefined when there is none. */
 export async function findProject(context: Asking, nameOrId: string): Promise<Project | undefined> {
   if (!isId('project', nameOrId)) return (await projectsOf(context)).find(({ name }) => name === nameOrId)
   return absentIfUnknown(context.client.call('getProject', { params: { projectId: nameOrId } }))

@@ -7,7 +7,6 @@ import { resolveEnvironment } from './environments.ts'
 import { resolveProject } from './projects.ts'
 import { resolveService } from './service.ts'
 
-/** What somebody or a key is confined to, by names or ids. */
 export interface ScopeOptions {
   service?: string[]
   environment?: string[]
@@ -34,7 +33,6 @@ async function idsOf(names: readonly string[], resolve: (name: string) => Promis
   return [...new Set(ids)]
 }
 
-/** Says the scope of a body by names. */
 export async function scopeInWords(context: Pick<Context, 'client'>, scope: NonNullable<ScopeInput>): Promise<string> {
   const whole = { serviceIds: [], ...scope }
   return (await scopesInWords(context, [whole]))(whole)

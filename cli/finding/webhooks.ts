@@ -11,7 +11,6 @@ import { resolveService } from './service.ts'
 export const webhooksOf = async ({ client }: Pick<Context, 'client'>): Promise<Webhook[]> =>
   (await allPages((query) => client.call('listWebhooks', { query }))).map(({ webhook }) => webhook)
 
-/** The webhook of this name or id. @throws CliError when there is none, or several have the name. */
 export async function resolveWebhook(context: Context, nameOrId: string): Promise<Webhook> {
   if (isId('webhook', nameOrId)) return await context.client.call('getWebhook', { params: { webhookId: nameOrId } })
   const all = await webhooksOf(context)

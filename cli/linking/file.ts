@@ -10,7 +10,6 @@ export const LINK_FILE = '.cpd.json'
 const MAX_BYTES = 4096
 const MAX_NAME_CHARS = 63
 
-/** What a folder is linked to. The id counts; the names are for whoever reads the file. */
 export interface Link {
   project: string
   environment: string
@@ -61,7 +60,6 @@ async function foldersToLook(folder: string, home: string): Promise<string[]> {
   }
 }
 
-/** @throws CliError naming the file, whose text may be anybody's. */
 export function parseLink(text: string, path: string): Link {
   const { project, environment, environmentId, ...others } = objectIn(text)
   const isLink = isName(project) && isName(environment) && typeof environmentId === 'string' && isId('environment', environmentId)

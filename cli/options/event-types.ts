@@ -3,7 +3,6 @@ import { type EventType, eventTypes } from '../../shared/event.ts'
 import { nearest } from '../../shared/nearest.ts'
 import { gather } from './values.ts'
 
-/** Parser of an option with types of events, which may be given several times or comma-joined. */
 export const gatherEventTypes = (text: string, before: EventType[] = []): EventType[] => [...before, ...gather(text).map(eventTypeOf)]
 
 function eventTypeOf(text: string): EventType {

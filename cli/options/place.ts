@@ -5,19 +5,16 @@ import { resolveProject } from '../finding/projects.ts'
 import { linkedPlace } from '../linking/linked.ts'
 import type { Context } from '../session/context.ts'
 
-/** A project and an environment as options, by names or ids. */
 export interface PlaceOptions {
   project?: string
   environment?: string
 }
 
-/** Options of a list that narrow it to a project or an environment. */
 export const addPlaceFilter = (command: Command): Command =>
   command
     .option('--project <project>', 'Only what is in this project, by name or id')
     .option('--environment <environment>', 'Only what is in this environment: name, id or project/environment')
 
-/** Options of a command that makes something in an environment. */
 export const addPlaceOption = (command: Command): Command =>
   command
     .option('--environment <environment>', 'Environment to make it in: name, id or project/environment')
@@ -36,7 +33,6 @@ export async function placeFilter(
 export const emptyIn = ({ project, environment }: PlaceOptions, advice: string): string =>
   project === undefined && environment === undefined ? advice : `There is nothing of this kind in ${environment ?? project}.`
 
-/** Where something new is made: as the options say, else where `folder` is linked to; undefined is outside of all environments. */
 export async function placeOfNew(
   context: Pick<Context, 'client' | 'io'>,
   options: PlaceOptions,

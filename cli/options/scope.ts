@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { gather } from './values.ts'
 
-/** Options that confine `whom`. */
 export const addScopeOptions = (command: Command, whom: string): Command =>
   command
     .option('--service <service>', `Confine ${whom} to this service, by name or id; several comma-joined or repeated`, gather)

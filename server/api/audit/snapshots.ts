@@ -58,7 +58,6 @@ export function secretFilesNow({ actor, params }: OfService, context: ApiContext
   )
 }
 
-/** What people are told as callers see it: URLs are masked. */
 export const notificationsNow = ({ actor }: Pick<OfService, 'actor'>, context: ApiContext): Snapshot => ({
   ...presentSettings(context, settingsOf(context.db, actor.workspaceId)),
 })
@@ -109,7 +108,6 @@ export function roleNow({ actor, params }: Of<{ roleId: string }>, { db }: ApiCo
   return role && { ...presentRole(role) }
 }
 
-/** A webhook as callers see it: its secrets are not in it. */
 export function webhookNow({ actor, params }: Of<{ webhookId: string }>, { db, now }: ApiContext): Snapshot | undefined {
   const webhook = findWebhook(db, actor.workspaceId, params.webhookId)
   return webhook && { ...presentWebhook(webhook, now()) }

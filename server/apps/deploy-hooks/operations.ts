@@ -8,11 +8,9 @@ type HookContext = Pick<AppContext, 'db' | 'now' | 'sealer' | 'publicUrl'>
 
 const purposeOf = (serviceId: string): string => `deploy-hook:${serviceId}`
 
-/** The hook of a service, which is made with the first question for it. */
 export const showHook = (context: HookContext, serviceId: string): DeployHook =>
   inOneChange(context.db, () => presentHook(context, hookOf(context.db, serviceId) ?? makeHook(context, serviceId)))
 
-/** The token of before is nobody's from here on. */
 export const rotateHook = (context: HookContext, serviceId: string): DeployHook => presentHook(context, makeHook(context, serviceId))
 
 function makeHook({ db, now, sealer }: HookContext, serviceId: string): StoredHook {

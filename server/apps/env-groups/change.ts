@@ -12,7 +12,6 @@ export interface Changed {
 
 export interface Change {
   apply(): void
-  /** Whether services that the change makes a difference for are deployed. */
   isDeployed: boolean
   /** The services that it can make a difference for, where those are not all that are linked to the group. */
   services?: readonly string[]

@@ -14,7 +14,6 @@ const filter = `workspace_id = $workspaceId
   AND updated_at > $updatedAfter AND updated_at < $updatedBefore
   AND ($beforeId IS NULL OR id < $beforeId)`
 
-/** Groups that scope and query let through, newest first. */
 export const listGroups = (db: Database, { workspaceId, scope }: Viewer, query: EnvGroupQuery & IdPage): StoredGroup[] =>
   selectGroups(db, filter, {
     workspaceId,

@@ -24,7 +24,6 @@ import {
 } from './store/group-store.ts'
 import { addLink, groupsOfService, removeLink, servicesOfGroup } from './store/link-store.ts'
 
-/** @throws AppError validation_failed, conflict for a name that is taken or a service that it cannot be linked to, not_found, forbidden. */
 export function createGroup(
   context: AppContext,
   actor: Actor,
@@ -52,7 +51,6 @@ export function createGroup(
   return changeGroup(context, group, { apply, isDeployed, services: services.map(({ id }) => id) })
 }
 
-/** @throws AppError conflict for a name that is taken. */
 export function renameGroup(context: AppContext, group: StoredGroup, name: string): StoredGroup {
   const renamed = { ...group, name, updatedAt: context.now() }
   refuseTakenName(context, renamed)
@@ -60,7 +58,6 @@ export function renameGroup(context: AppContext, group: StoredGroup, name: strin
   return renamed
 }
 
-/** @throws AppError conflict naming the services that are linked to it, unless it is forced. */
 export function deleteGroup(
   context: AppContext,
   group: StoredGroup,
@@ -71,7 +68,6 @@ export function deleteGroup(
   return changeGroup(context, group, { apply: () => removeGroup(context.db, group.id), isDeployed, mayMakeCircles: true })
 }
 
-/** @throws AppError validation_failed for too many or too large ones, and for a circle. */
 export function replaceVariables(
   context: AppContext,
   group: StoredGroup,
@@ -82,7 +78,6 @@ export function replaceVariables(
   return changeGroup(context, group, { apply: () => replaceGroupVariables(context, group.id, entries, context.now()), isDeployed })
 }
 
-/** @throws AppError as `replaceVariables`. */
 export function setVariable(
   context: AppContext,
   group: StoredGroup,
@@ -92,7 +87,6 @@ export function setVariable(
   return replaceVariables(context, group, { entries: [...others, entry], isDeployed })
 }
 
-/** @throws AppError not_found where the group has no such variable. */
 export function deleteVariable(
   context: AppContext,
   group: StoredGroup,
@@ -104,7 +98,6 @@ export function deleteVariable(
   return replaceVariables(context, group, { entries, isDeployed })
 }
 
-/** @throws AppError validation_failed for too many or too large ones. */
 export function setFile(
   context: AppContext,
   group: StoredGroup,
@@ -115,7 +108,6 @@ export function setFile(
   return changeGroup(context, group, { apply: () => setGroupFile(context, group.id, file), isDeployed })
 }
 
-/** @throws AppError not_found where the group has no such file. */
 export function deleteFile(context: AppContext, group: StoredGroup, { name, isDeployed }: { name: string; isDeployed: boolean }): Changed {
   const apply = () => {
     if (!deleteGroupFile(context, group.id, name))
@@ -124,7 +116,6 @@ export function deleteFile(context: AppContext, group: StoredGroup, { name, isDe
   return changeGroup(context, group, { apply, isDeployed })
 }
 
-/** @throws AppError conflict for a service outside of the group's environment or project, and for one with too many groups. */
 export function linkGroup(
   context: AppContext,
   group: StoredGroup,
@@ -133,7 +124,6 @@ export function linkGroup(
   return changeGroup(context, group, { apply: () => linkTo(context, group, service), isDeployed, services: [service.id] })
 }
 
-/** @throws AppError not_found where the service is not linked to the group. */
 export function unlinkGroup(
   context: AppContext,
   group: StoredGroup,

@@ -10,7 +10,6 @@ import type { StoredGroup } from './store/group-store.ts'
 
 type Place = Pick<StoredGroup, 'environmentId' | 'projectId'>
 
-/** Where a group that is made is to be. @throws AppError not_found, forbidden naming where somebody who is confined may make one. */
 export function placeOfNew(context: AppContext, actor: Actor, wanted: { environmentId?: string; projectId?: string }): Place {
   if (wanted.environmentId && wanted.projectId)
     throw invalidValue('/projectId', 'A group is of an environment or of a project. Give one of the two.')
@@ -27,7 +26,6 @@ export function placeOfNew(context: AppContext, actor: Actor, wanted: { environm
   throw new AppError('forbidden', `You are confined, and may make groups in your environments only. Say which by environmentId: ${places}.`)
 }
 
-/** @throws AppError conflict where a group is of an environment or project in which the service is not. */
 export function refuseMisfit({ db }: Pick<AppContext, 'db'>, group: StoredGroup, service: StoredService): void {
   const { environmentId, workspaceId } = service
   const projectId = environmentId === null ? null : (findEnvironment(db, workspaceId, environmentId)?.projectId ?? null)

@@ -12,7 +12,6 @@ import { servicesOfGroup } from './store/link-store.ts'
 type Deps = Pick<AppContext, 'db' | 'sealer'>
 type Seer = Pick<Actor, 'permissions'>
 
-/** A group with the contents of its secret files, for who may see them. */
 export const presentGroup = (deps: Deps, actor: Seer, group: StoredGroup): EnvGroup =>
   withFiles(deps, group, { isShown: seesGroupValues(deps.db, actor, group), hasContents: true })
 

@@ -32,7 +32,6 @@ const placesOf = (db: AppContext['db'], { id, environmentId }: Placed): (string 
 export const seesGroupValues = (db: AppContext['db'], actor: Parameters<typeof seesValues>[1], group: Placed): boolean =>
   placesOf(db, group).every((environmentId) => seesValues(db, actor, environmentId))
 
-/** @throws AppError forbidden where it is used in a protected environment, for who lacks the right. */
 export function requireRightToUsed({ db }: Pick<AppContext, 'db'>, viewer: Viewer, group: Placed): void {
   for (const environmentId of placesOf(db, group)) requireProtectedRight(db, viewer, environmentId)
 }

@@ -94,7 +94,6 @@ interface Asked {
   query: { deploy?: boolean }
 }
 
-/** @throws AppError forbidden for who may set variables, and not deploy. */
 function isDeployed({ permissions }: Actor, { deploy = false }: Asked['query']): boolean {
   if (deploy && !permissions.has('deploys.create'))
     throw new AppError(

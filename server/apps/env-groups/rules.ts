@@ -5,7 +5,6 @@ import { refuseTooMany } from '../variables/rules.ts'
 
 const MAX_FILES = 100
 
-/** @throws AppError validation_failed for more variables than a group can have, or longer ones than it can have together. */
 export function refuseLargeGroup(entries: readonly EnvEntry[]): void {
   refuseTooMany(entries.length)
   const chars = entries.reduce((sum, { key, value }) => sum + key.length + value.length, 0)
@@ -16,7 +15,6 @@ export function refuseLargeGroup(entries: readonly EnvEntry[]): void {
     )
 }
 
-/** @throws AppError validation_failed for more secret files than a group can have, or longer ones than it can have together. */
 export function refuseLargeFiles(files: readonly Pick<SecretFileEntry, 'content'>[]): void {
   if (files.length > MAX_FILES)
     throw new AppError('validation_failed', `These would be ${files.length} secret files; there may be ${MAX_FILES}.`)
@@ -28,13 +26,11 @@ export function refuseLargeFiles(files: readonly Pick<SecretFileEntry, 'content'
     )
 }
 
-/** @throws AppError conflict where the workspace has as many groups as it can have. */
 export function refuseTooManyGroups(count: number): void {
   if (count >= maxEnvGroups)
     throw new AppError('conflict', `The workspace has ${count} env groups, the most there can be. Delete one that is not used.`)
 }
 
-/** @throws AppError conflict where the service is linked to as many groups as it can be. */
 export function refuseTooManyLinks({ name }: { name: string }, count: number): void {
   if (count >= maxLinkedGroups)
     throw new AppError('conflict', `${name} is linked to ${count} env groups, the most there can be. Take one from it first.`)

@@ -10,7 +10,6 @@ import { type Layer, type ResolvedVariable, resolveVariables } from '../variable
 import { groupFiles, groupLayer, ownLayer, type ResolvedFile, resolveFiles } from '../variables/resolved.ts'
 import { groupsOfService, linkedGroup, servicesOfGroup } from './store/link-store.ts'
 
-/** What a service gets at one moment. */
 export interface State {
   variables: readonly ResolvedVariable[]
   files: readonly ResolvedFile[]
@@ -18,7 +17,6 @@ export interface State {
 
 export interface Effect extends State {
   service: StoredService
-  /** Names of what differs from before. */
   envVars: string[]
   secretFiles: string[]
   /** Variables that stand in a circle now, and did not before. */
@@ -93,7 +91,6 @@ const isSameValue = (one: ResolvedVariable, other: ResolvedVariable): boolean =>
 
 const isSameContent = (one: ResolvedFile, other: ResolvedFile): boolean => one.sealed === other.sealed || one.open() === other.open()
 
-/** Names that stand on one side alone, or for what is not the same. */
 export function differing<A, B>(was: ReadonlyMap<string, A>, is: ReadonlyMap<string, B>, isSame: (was: A, is: B) => boolean): string[] {
   const gone = [...was.keys()].filter((name) => !is.has(name))
   const other = [...is].filter(([name, item]) => {

@@ -11,7 +11,6 @@ export interface EventSelection {
   by: 'workspace_id' | 'service_id' | 'environment_id'
   values: readonly string[]
   types: readonly EventType[] | undefined
-  /** Only of these environments, where they are not what is selected by. */
   environmentIds?: readonly string[] | undefined
 }
 

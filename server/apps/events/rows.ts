@@ -9,7 +9,6 @@ export interface StoredEvent {
   seq: number
   id: string
   workspaceId: string
-  /** Null for what is of no service. */
   serviceId: string | null
   serviceName: string | null
   environmentId: string | null

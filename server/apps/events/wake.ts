@@ -5,7 +5,6 @@ type Listener = (workspaceId: string) => void
 
 const listeners = new WeakMap<Database, Set<Listener>>()
 
-/** Calls when something has happened in a workspace, so that nobody has to look for it again and again. Returns what ends that. */
 export function onEvents(db: Database, listener: Listener): () => void {
   const ours = listeners.get(db) ?? new Set()
   listeners.set(db, ours.add(listener))

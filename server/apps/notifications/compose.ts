@@ -1,7 +1,6 @@
 import type { StoredItem } from './item-store.ts'
 import type { ItemKind } from './plan.ts'
 
-/** Something to be told, with the last lines of whoever it is about. */
 export interface Told extends Pick<StoredItem, 'kind' | 'serviceId' | 'serviceName' | 'title' | 'reason' | 'happenedAt'> {
   lines: readonly string[]
 }
@@ -16,7 +15,6 @@ const MOST_REASON_CHARS = 1000
 
 const words: Record<ItemKind, string> = { failure: 'FAILED', over: 'OVER', news: 'LIVE' }
 
-/** One message of all that is to be told. */
 export function composeMessage(all: readonly Told[], workspaceName: string): Composed {
   const told = all.slice(0, MOST_TOLD).map(paragraphOf)
   const more = all.length - told.length

@@ -29,7 +29,6 @@ export function takeUpEvents({ db, now }: Feeding): Set<string> | undefined {
   })()
 }
 
-/** Whether anything is told of it or kept in mind. */
 function takeUp(feeding: Feeding, event: StoredEvent): boolean {
   const { workspaceId, serviceId, type } = event
   // What is ended on purpose is not over, and no failure either.
@@ -64,7 +63,6 @@ const itemOf = (event: StoredEvent, sign: Sign, { kind, createdAt }: { kind: Ite
   createdAt,
 })
 
-/** Has told what stayed good for long enough. */
 export function tellOver({ db, now }: Feeding, workspaceId: string): void {
   db.transaction(() => {
     for (const problem of problemsOver(db, workspaceId, now())) {

@@ -9,7 +9,6 @@ import { settingsOf } from './settings-store.ts'
 
 type MessageContext = Parameters<typeof lastLinesOf>[0] & Pick<AppContext, 'now' | 'mailer'>
 
-/** More excerpts make a message long, and take their time to read. */
 const MOST_EXCERPTS = 5
 
 /** Makes messages of all that is to be told in a workspace: one for each who is told. Repeatable until the items are gone with it. */

@@ -1,10 +1,8 @@
 import type { NotificationLevel } from '../../../shared/notification.ts'
 import type { Sign } from './signs.ts'
 
-/** A failure that was told and is not over. */
 export interface Problem {
   about: string | null
-  /** When it counts as over (ms since 1970); null while it does not seem to be. */
   overAt: number | null
 }
 
@@ -12,7 +10,6 @@ export type ItemKind = 'failure' | 'over' | 'news'
 
 export interface Reaction {
   tells: ItemKind | undefined
-  /** What is known of the topic afterwards; undefined for nothing. */
   problem: Problem | undefined
 }
 

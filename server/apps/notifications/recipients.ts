@@ -4,7 +4,6 @@ import { reachOf } from '../../identity/scopes/reach.ts'
 import { isWithin, type NamedScope, scopeColumn } from '../../identity/scopes/scope.ts'
 import { placeOf } from '../services/store.ts'
 
-/** A member who gets mail, with what they may see of a workspace. */
 export interface Recipient {
   userId: string
   scope: NamedScope

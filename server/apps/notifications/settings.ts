@@ -8,13 +8,11 @@ type Chat = 'slack' | 'discord'
 
 const purposeOf = (workspaceId: string, chat: Chat): string => `notifications:${workspaceId}:${chat}`
 
-/** Where messages of a channel go; undefined where there is no URL. */
 export function channelUrl({ sealer }: Pick<AppContext, 'sealer'>, settings: StoredSettings, chat: Chat): string | undefined {
   const sealed = chat === 'slack' ? settings.slackUrlSealed : settings.discordUrlSealed
   return sealed === null ? undefined : sealer.open(sealed, purposeOf(settings.workspaceId, chat))
 }
 
-/** @throws AppError validation_failed for a URL that nothing may be sent to. */
 export function changeSettings(context: SettingsContext, workspaceId: string, patch: NotificationSettingsPatch): StoredSettings {
   const before = settingsOf(context.db, workspaceId)
   const settings = {

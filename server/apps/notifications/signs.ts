@@ -9,7 +9,6 @@ export interface Sign {
   /** What failed of the topic. Failures of the same thing are one failure; undefined where all of the topic are alike. */
   about?: string
   reason?: string
-  /** Whose last lines say more. */
   logInstance?: string
   deployId?: string
   /** How long it has to stay good until it counts as over, in milliseconds. */

@@ -12,7 +12,6 @@ interface Subscription {
 export const unsubscribeToken = ({ seal }: Pick<Sealer, 'seal'>, { userId, workspaceId }: Subscription): string =>
   Buffer.from(seal(`${userId} ${workspaceId}`, PURPOSE)).toString('base64url')
 
-/** @throws AppError not_found for what this server has not made. */
 export function subscriptionOf({ open }: Pick<Sealer, 'open'>, token: string): Subscription {
   try {
     const [userId = '', workspaceId = ''] = open(Buffer.from(token, 'base64url').toString(), PURPOSE).split(' ')

@@ -19,13 +19,11 @@ import { type SendContext, sendMessage } from './send.ts'
 type NotificationContext = SendContext & Parameters<typeof makeMessages>[0] & Pick<AppContext, 'after'>
 
 export interface NotificationWork {
-  /** Something has happened. */
   poke(): void
   pokeAll(): void
   settled(): Promise<void>
 }
 
-/** The lane of the driver that takes up events; the others are of workspaces. */
 const FEED = 'feed'
 
 export function createNotificationWork(context: NotificationContext): NotificationWork {

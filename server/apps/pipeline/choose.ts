@@ -40,7 +40,6 @@ export function chooseDeploys<T extends Waiting>(unfinished: readonly T[], { bus
   return [...ready, ...chosen]
 }
 
-/** Whether a deploy holds one of the places for builds: while it builds, or as one of many until it has ended. */
 export const takesPlace = ({ releaseId, trigger }: Pick<Waiting, 'releaseId' | 'trigger'>): boolean =>
   releaseId === null || trigger === 'service_updated'
 

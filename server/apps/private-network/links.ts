@@ -13,7 +13,6 @@ export interface Member {
   name: string
   slug: string
   listens: boolean
-  /** New connections go to these. */
   instanceIds: string[]
 }
 

@@ -1,6 +1,5 @@
 import type { Database } from 'bun:sqlite'
 
-/** A resource that can be in an environment. */
 export interface PlacedResource {
   id: string
   name: string
@@ -9,14 +8,12 @@ export interface PlacedResource {
 
 /** One kind of them: rows of a table with id, workspace_id, name, environment_id and updated_at. */
 export interface ResourceKind {
-  /** What one is called. */
   one: string
   table: string
   /** SQL of what callers see, where rows stay for a while after their deletion. */
   isThere: string
 }
 
-/** Everything that can be in an environment, by where its ids stand in the answer. */
 export const resourceKinds = {
   serviceIds: { one: 'service', table: 'services', isThere: 'deleted_at IS NULL' },
   envGroupIds: { one: 'env group', table: 'env_groups', isThere: 'TRUE' },
@@ -32,7 +29,6 @@ export const contentsOf = (db: Database, environmentId: string, { table, isThere
     )
     .all(environmentId)
 
-/** The names of all that is in an environment, by what one of its kind is called. */
 export const namesIn = (db: Database, environmentId: string): { one: string; names: string[] }[] =>
   allKinds.map((kind) => ({ one: kind.one, names: contentsOf(db, environmentId, kind).map(({ name }) => name) }))
 

@@ -15,11 +15,9 @@ const wanted = `WHERE workspace_id = $workspaceId
 
 const ordered = 'ORDER BY id DESC LIMIT $limit'
 
-/** Projects of a workspace that the query lets through, newest first; of `seen` only, where that is given. */
 export const listProjects = (db: Database, query: Listed<ProjectQuery>): StoredProject[] =>
   projects.all(db, `${wanted} ${ordered}`, bindingsOf(query))
 
-/** Environments of a workspace that the query lets through, newest first; of `seen` only, where that is given. */
 export const listEnvironments = (db: Database, query: Listed<EnvironmentQuery>): StoredEnvironment[] =>
   environments.all(db, `${wanted} AND ($projects IS NULL OR project_id IN (SELECT value FROM json_each($projects))) ${ordered}`, {
     ...bindingsOf(query),

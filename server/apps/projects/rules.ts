@@ -12,19 +12,16 @@ export const patched = (environment: StoredEnvironment, patch: EnvironmentPatch)
   isIsolated: patch.networkIsolationEnabled ?? environment.isIsolated,
 })
 
-/** @throws AppError validation_failed naming the first name that stands in the list twice. */
 export function refuseSameNames(environments: readonly NewEnvironment[]): void {
   const at = environments.findIndex(({ name }, index) => environments.findIndex((other) => other.name === name) !== index)
   if (at !== -1) throw invalidValue(`/environments/${at}/name`, `${environments[at]?.name} stands there twice.`)
 }
 
-/** @throws AppError conflict where a workspace has the most projects already. */
 export function refuseTooManyProjects(count: number): void {
   if (count >= maxProjects)
     throw new AppError('conflict', `This workspace has ${maxProjects} projects, the most there can be. Delete one first.`)
 }
 
-/** @throws AppError conflict where a project has the most environments already. */
 export function refuseTooManyEnvironments(count: number): void {
   if (count >= maxEnvironments)
     throw new AppError('conflict', `This project has ${maxEnvironments} environments, the most there can be. Delete one first.`)

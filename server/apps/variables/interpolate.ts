@@ -42,7 +42,6 @@ export function interpolateAll(variables: ReadonlyMap<string, RawVariable>, give
   return known
 }
 
-/** Whom each variable waits for. */
 type Waiting = ReadonlyMap<string, ReadonlySet<string>>
 
 function waitingIn(variables: ReadonlyMap<string, RawVariable>): Waiting {

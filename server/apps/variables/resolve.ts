@@ -5,7 +5,6 @@ export interface Variable extends RawVariable {
   key: string
 }
 
-/** What one source gives: the service itself, or a group. */
 export interface Layer {
   source: EnvSource
   variables: readonly Variable[]
@@ -18,7 +17,6 @@ export interface ResolvedVariable {
   source: EnvSource
   hides: readonly EnvSource[]
   value: string
-  /** What is wrong with it, to be read after its name. */
   problem?: string
   isCircle?: true
 }

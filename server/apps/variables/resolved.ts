@@ -11,7 +11,6 @@ import { type Layer, type ResolvedVariable, resolveVariables } from './resolve.t
 
 export type VariableContext = Pick<AppContext, 'db' | 'sealer' | 'config' | 'hasCertificate'>
 
-/** The service's own variables, the strongest of its layers. */
 export const ownLayer = (context: VariableContext, { id }: StoredService): Layer => ({
   source: { type: 'service' },
   variables: listEnv(context, id),
@@ -22,7 +21,6 @@ export const groupLayer = (context: VariableContext, { id, name, sealed }: Linke
   variables: openVariables(context, id, sealed),
 })
 
-/** The variables that the next release of a service will have. */
 export function resolvedVariables(context: VariableContext, service: StoredService): ResolvedVariable[] {
   const groups = groupsOfService(context.db, service.id).map((group) => groupLayer(context, group))
   return resolveVariables([ownLayer(context, service), ...groups], givenBy(context, service))

@@ -20,7 +20,6 @@ export function resolveEnvInput(inputs: readonly EnvVarInput[], type: OfType, po
   })
 }
 
-/** One variable as it is to be stored. @throws AppError validation_failed for one that the platform gives, or without a usable value. */
 export function resolveEnvEntry(key: string, input: EnvValueInput, { type, pointer = '' }: { type: OfType; pointer?: string }): EnvEntry {
   if (isPlatformKey(key, type)) throw invalidValue(`${pointer}/key`, platformKeyMessage(key))
   const value = resolveValue(input, () => invalidValue(`${pointer}/key`, `${key} needs either a value or generateValue: true.`))
@@ -32,7 +31,6 @@ export function resolveEnvEntry(key: string, input: EnvValueInput, { type, point
   return { key, value, interpolate: true }
 }
 
-/** @throws AppError validation_failed naming how many variables there may be. */
 export function refuseTooMany(count: number): void {
   if (count > maxEnvVars) throw new AppError('validation_failed', `These would be ${count} variables; there may be ${maxEnvVars}.`)
 }
@@ -54,7 +52,6 @@ function resolveValue({ value, generateValue }: EnvValueInput, fail: () => AppEr
   return value
 }
 
-/** @throws AppError validation_failed naming the first file that stands in the list twice. */
 export function refuseSameNames(files: readonly SecretFileEntry[]): void {
   const twice = files.find((file, index) => files.findIndex((other) => other.name === file.name) !== index)
   if (twice !== undefined) throw new AppError('validation_failed', `${twice.name} stands there twice.`)

@@ -5,7 +5,6 @@ import { bodyOf } from './message.ts'
 import { type SendContext, sendOnce } from './send.ts'
 import type { StoredWebhook } from './store.ts'
 
-/** Sends an event that is not recorded, and tells how it went. It is not tried again. */
 export async function deliverTest(context: SendContext, webhook: StoredWebhook): Promise<ListedDelivery> {
   const now = context.now()
   const eventId = newId('event', now)

@@ -3,7 +3,6 @@ import { firstSeqAt } from '../events/list.ts'
 import type { Happening } from './filter.ts'
 import type { Told } from './message.ts'
 
-/** An event as webhooks read it, with the project that its environment is in now. */
 export interface FeedEvent extends Happening, Told {
   seq: number
 }
@@ -18,7 +17,6 @@ const select = `SELECT events.seq, events.id, events.type, events.service_id AS 
 
 const feedEvent = ({ createdAt, ...rest }: FeedRow): FeedEvent => ({ ...rest, timestamp: new Date(createdAt).toISOString() })
 
-/** Up to so many events of a workspace after `afterSeq`, up to `toSeq`, oldest first. */
 export const eventsAfter = (
   db: Database,
   workspaceId: string,
@@ -31,7 +29,6 @@ export const eventsAfter = (
     .all(workspaceId, afterSeq, toSeq, limit)
     .map(feedEvent)
 
-/** An event of this workspace; undefined where it has none of this id. */
 export function feedEventById(db: Database, workspaceId: string, id: string): FeedEvent | undefined {
   const row = db.query<FeedRow, [string, string]>(`${select} WHERE events.id = ? AND events.workspace_id = ?`).get(id, workspaceId)
   return row === null ? undefined : feedEvent(row)

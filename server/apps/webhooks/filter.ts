@@ -17,7 +17,6 @@ export interface Happening {
 export const isWanted = (wanted: Wanted, event: Happening): boolean =>
   (wanted.eventFilter.length === 0 || wanted.eventFilter.includes(event.type)) && isInScope(wanted, event)
 
-/** Whether a webhook is for every event of its workspace. */
 export const isForAll = ({ eventFilter, ...scope }: Wanted): boolean => eventFilter.length === 0 && isWorkspaceWide(scope)
 
 const isWorkspaceWide = ({ serviceIds, environmentIds, projectIds }: Omit<Wanted, 'eventFilter'>): boolean =>

@@ -19,7 +19,6 @@ export interface WithSecret {
   secret: string
 }
 
-/** @throws AppError `validation_failed` for the URL, `not_found` for what it is to be confined to, `conflict` at the limit. */
 export function createWebhook(context: WebhookContext, workspaceId: string, wanted: WebhookCreate): WithSecret {
   const { db, sealer, config } = context
   const url = requireUrl(wanted.url, policyOf(config))
@@ -73,7 +72,6 @@ function enabling({ db }: WebhookContext, { isEnabled }: StoredWebhook, wanted: 
   return { isEnabled: wanted, disabledReason: null, ...(wanted && { cursorSeq: latestSeq(db) }) }
 }
 
-/** Gives a webhook another secret; the one of before signs as well for a while. */
 export function rotateSecret(context: WebhookContext, webhook: StoredWebhook): WithSecret {
   const now = context.now()
   const { secret, sealed } = newSecret(context.sealer, webhook.id)
@@ -87,7 +85,6 @@ export function deleteWebhook({ db, now }: WebhookContext, { id, workspaceId }: 
   deleteWebhooks(db, { workspaceId, id }, now())
 }
 
-/** @throws AppError `not_found`, also for a webhook of another workspace. */
 export function requireWebhook({ db }: Pick<AppContext, 'db'>, { workspaceId }: { workspaceId: string }, id: string): StoredWebhook {
   const webhook = findWebhook(db, workspaceId, id)
   if (webhook === undefined)

@@ -9,7 +9,6 @@ import { allWebhooks, deletedWebhooks, deleteWebhooks, lowestAwaited, removeWebh
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** Rows that are removed at a stretch: a few milliseconds of work. */
 const STEP_ROWS = 500
 
 const READER = 'webhooks'
@@ -34,7 +33,6 @@ export function removeWebhooksOf({ db, now }: Pruned, workspaceId: string): bool
   return !deletedWebhooks(db, workspaceId).every((id) => removeStep(db, id))
 }
 
-/** Returns whether nothing is left. */
 function removeStep(db: AppContext['db'], id: string): boolean {
   return db.transaction(() => {
     emptyQueue(db, id)
@@ -44,7 +42,6 @@ function removeStep(db: AppContext['db'], id: string): boolean {
   })()
 }
 
-/** Lets events be forgotten that no webhook waits for. */
 export function noteEventsRead(db: AppContext['db']): void {
   const awaited = lowestAwaited(db)
   beginReading(db, READER)

@@ -8,7 +8,6 @@ import type { WebhookContext } from './operations.ts'
 import { addReplay, countReplays } from './queue-store.ts'
 import type { StoredWebhook } from './store.ts'
 
-/** Ranges that one webhook may have before it at a time. */
 const MAX_REPLAYS = 10
 
 /** Has one event sent again, or those of a range. @throws AppError `validation_failed`, `not_found`, or `conflict` for a webhook that is disabled. */

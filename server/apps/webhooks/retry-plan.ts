@@ -13,19 +13,16 @@ export const pausesMs = [5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_
 /** Pauses grow by up to this part, evenly spread, so that what failed together does not come back together: 33 h in the mean. */
 const JITTER = 0.1
 
-/** No retry is further away. */
 export const LONGEST_PAUSE_MS = Math.max(...pausesMs) * (1 + JITTER)
 
 /** What a receiver may ask for by `Retry-After` beyond the pause: it cannot put off the end. */
 const MAX_ASKED_MS = HOUR_MS
 
 export interface Failure {
-  /** Which attempt failed, from 1. */
   attempt: number
   at: number
   statusCode: number | undefined
   retryAfterMs: number | undefined
-  /** From 0 to 1. */
   random: number
 }
 

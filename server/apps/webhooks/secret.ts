@@ -21,7 +21,6 @@ export const rotation = ({ secretSealed }: StoredWebhook, sealed: string, now: n
   previousSecretUntil: now + BOTH_MS,
 })
 
-/** The secrets that sign at this time, the newest first. */
 export function secretsAt(sealer: Sealer, webhook: StoredWebhook, now: number): string[] {
   const { id, secretSealed, previousSecretSealed, previousSecretUntil } = webhook
   const signsBoth = previousSecretSealed !== null && previousSecretUntil !== null && now < previousSecretUntil
@@ -31,7 +30,6 @@ export function secretsAt(sealer: Sealer, webhook: StoredWebhook, now: number): 
 export interface Signed {
   /** The id of the event: the same each time it is sent. */
   id: string
-  /** Seconds since 1970, when it is sent. */
   timestamp: number
   body: string
 }

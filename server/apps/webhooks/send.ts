@@ -21,7 +21,6 @@ export interface Outcome {
 
 const MS = 1000
 
-/** Headers of a message that are in no doubt later: all but the signature. */
 export const fixedHeaders = (eventId: string, sentAt: number): Record<string, string> => ({
   'content-type': 'application/json',
   'user-agent': 'cpd-webhooks',

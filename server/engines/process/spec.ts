@@ -68,7 +68,6 @@ export interface ProcessEngine extends Omit<Engine, PlacedCall> {
   takePort(wanted: { preferredPort: number; sharesHostNetwork?: boolean }): HeldPort
   start(spec: ProcessSpec): Promise<void>
   pidOf(id: string): number | undefined
-  /** Folders in which workloads of an owner write beside their code. */
   layersOf(ownerId: string): string[]
   openTerminal(spec: ProcessTerminalSpec): ReturnType<Engine['openTerminal']>
 }

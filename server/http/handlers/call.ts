@@ -10,7 +10,6 @@ export interface ActorScope {
   serviceIds: ReadonlySet<string>
   environmentIds: ReadonlySet<string>
   projectIds: ReadonlySet<string>
-  /** The environments named, and those that the projects named have now. */
   reach: ReadonlySet<string>
 }
 
@@ -23,7 +22,6 @@ export interface Actor {
   workspaceId: string
   role: string
   permissions: ReadonlySet<Permission>
-  /** Undefined is the whole workspace. */
   scope: ActorScope | undefined
   /** What the operation that is called says of protected environments; only for who lacks the right to these. */
   guarded?: Protection

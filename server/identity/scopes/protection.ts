@@ -2,7 +2,6 @@ import type { Database } from 'bun:sqlite'
 import { AppError } from '../../../shared/error.ts'
 import type { Actor } from '../../http/handlers/call.ts'
 
-/** Who asks for something that can be in an environment. */
 export type Viewer = Pick<Actor, 'workspaceId' | 'scope' | 'guarded'>
 
 /** Stands where a thing is found for a caller, so that no handler can forget it. @throws AppError forbidden where the operation is refused. */

@@ -10,7 +10,6 @@ import { memo } from '../../platform/memo.ts'
 /** What somebody is confined to, as it is named and kept; undefined is the whole workspace, and empty sets are nothing at all. */
 export type NamedScope = Omit<ActorScope, 'reach'> | undefined
 
-/** A service, by what decides whether it is within a scope. */
 export interface Placed {
   id: string
   environmentId: string | null

@@ -20,6 +20,5 @@ export async function measureEach(
   return sizes
 }
 
-/** How many bytes or files each of these folders takes; those that cannot be measured in a few seconds are left out. */
 export const measureFolders = (folders: readonly string[], unit: SizeUnit, signal: AbortSignal): Promise<Map<string, number>> =>
   measureEach(folders, (folder) => sizeOfFolder(folder, unit, { signal, timeoutMs: MEASURE_TIMEOUT_MS }))

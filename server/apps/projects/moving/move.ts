@@ -11,19 +11,15 @@ import { refuseParting } from './refuse-parting.ts'
 
 export interface Move {
   resourceIds: readonly string[]
-  /** The environment into which they go; null takes them out of theirs. */
   to: string | null
-  /** Where the request names a resource, for what is refused. */
   pathOf(resourceId: string): string
 }
 
-/** A resource that the caller sees; undefined for any other id. */
 export function seenResource({ db }: Pick<AppContext, 'db'>, { workspaceId, scope }: Viewer, id: string): PlacedResource | undefined {
   const resource = findResource(db, workspaceId, id)
   return resource !== undefined && isWithin(scope, resource) ? resource : undefined
 }
 
-/** A resource that the caller sees. @throws AppError not_found for any other id. */
 export function requireResource(context: Pick<AppContext, 'db'>, viewer: Viewer, id: string): PlacedResource {
   const resource = seenResource(context, viewer, id)
   if (resource === undefined)
@@ -36,7 +32,6 @@ export function requireResource(context: Pick<AppContext, 'db'>, viewer: Viewer,
   return resource
 }
 
-/** @throws AppError conflict as `refuseParting`, where services go out of reach of each other or of an env group. */
 export async function refusePartingMove(context: Pick<AppContext, 'db' | 'sealer'>, actor: Actor, move: Move): Promise<void> {
   const ids = new Set(leaving(context, actor, move).map(({ id }) => id))
   if (ids.size === 0) return
@@ -69,7 +64,6 @@ function linksLost({ db }: Pick<AppContext, 'db'>, actor: Actor, relocation: Rel
   return links
 }
 
-/** Resources that are not yet where they are to go. */
 function leaving({ db }: Pick<AppContext, 'db'>, actor: Actor, { resourceIds, to }: Move): PlacedResource[] {
   const resources = [...new Set(resourceIds)]
     .map((id) => requireResource({ db }, actor, id))

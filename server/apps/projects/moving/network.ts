@@ -5,7 +5,6 @@ import { linksOf } from '../../private-network/links.ts'
 import { networkName } from '../../private-network/network.ts'
 import type { Member } from './parted.ts'
 
-/** What changes: services that go elsewhere, and environments that are isolated or no longer. */
 export interface NetworkChange {
   /** Environments in which services will be, by the services' ids; null is none. */
   places?: ReadonlyMap<string, string | null>

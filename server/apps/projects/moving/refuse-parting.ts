@@ -15,11 +15,9 @@ const MOST_TOLD = 20
 interface Parting {
   change: NetworkChange
   pathOf(link: PartedLink): string
-  /** Env groups that are taken from services, in words. */
   unlinked?: readonly ErrorDetail[]
 }
 
-/** @throws AppError conflict telling which services lose an env group, and which name each other and would no longer reach each other. */
 export async function refuseParting(
   context: Pick<AppContext, 'db' | 'sealer'>,
   actor: Pick<Actor, 'workspaceId' | 'scope'>,

@@ -24,7 +24,6 @@ import {
 
 type Deps = Pick<AppContext, 'db' | 'now'>
 
-/** @throws AppError conflict for a name that is taken, forbidden for a protected environment of who may not change one. */
 export function createProject({ db, now }: Deps, actor: Actor, { name, environments = [] }: ProjectCreate): StoredProject {
   refuseSameNames(environments)
   const createdAt = now()
@@ -39,7 +38,6 @@ export function createProject({ db, now }: Deps, actor: Actor, { name, environme
   return project
 }
 
-/** @throws AppError not_found, and conflict for a name that is taken. */
 export function changeProject({ db, now }: Deps, actor: Actor, { id, patch }: { id: string; patch: ProjectPatch }): StoredProject {
   const project = requireProject({ db }, actor, id)
   const changed = { ...project, name: patch.name ?? project.name, updatedAt: now() }
@@ -50,7 +48,6 @@ export function changeProject({ db, now }: Deps, actor: Actor, { id, patch }: { 
   return changed
 }
 
-/** @throws AppError not_found, conflict naming what is in it, forbidden while one of its environments is protected from the caller. */
 export function deleteProject({ db }: Deps, actor: Actor, id: string): void {
   db.transaction(() => {
     const project = requireProject({ db }, actor, id)
@@ -62,12 +59,10 @@ export function deleteProject({ db }: Deps, actor: Actor, id: string): void {
   })()
 }
 
-/** @throws AppError not_found for a project of others, conflict for a name that is taken, forbidden as `createProject`. */
 export function createEnvironment(deps: Deps, actor: Actor, { projectId, ...environment }: EnvironmentCreate): StoredEnvironment {
   return deps.db.transaction(() => addEnvironment(deps, actor, { project: requireProject(deps, actor, projectId), environment }))()
 }
 
-/** @throws AppError conflict naming what is in it, forbidden where it is protected from the caller. */
 export function deleteEnvironment({ db }: Deps, actor: Actor, environment: StoredEnvironment): void {
   db.transaction(() => {
     clearForRemoval(db, actor, environment)
@@ -75,7 +70,6 @@ export function deleteEnvironment({ db }: Deps, actor: Actor, environment: Store
   })()
 }
 
-/** @throws AppError conflict where another environment of the project has this name. */
 export function refuseTakenEnvironment(db: AppContext['db'], { id, projectId, name }: StoredEnvironment): void {
   const holder = environmentsOf(db, projectId).find((other) => other.name === name)
   if (holder !== undefined && holder.id !== id)

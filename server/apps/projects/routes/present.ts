@@ -9,7 +9,6 @@ import { seenPlaces } from '../visible.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** A project with those of its environments that the viewer sees. */
 export function presentProject(db: Database, viewer: Viewer, project: StoredProject): Project {
   const seen = seenPlaces(db, viewer)?.environmentIds
   const ids = environmentsOf(db, project.id).map(({ id }) => id)
@@ -24,7 +23,6 @@ export function presentProject(db: Database, viewer: Viewer, project: StoredProj
   }
 }
 
-/** An environment with what the viewer sees of what is in it. */
 export function presentEnvironment(db: Database, { scope }: Viewer, environment: StoredEnvironment): Environment {
   const idsOf = (kind: ResourceKind): string[] =>
     contentsOf(db, environment.id, kind)

@@ -8,7 +8,6 @@ import type { StoredService } from '../store.ts'
 type Described = Pick<StoredService, 'settings' | 'controls'>
 type Change = Pick<NewEvent, 'type' | 'details'>
 
-/** What a change of settings and controls is told as. */
 export function changesTold(from: Described, to: Described): Change[] {
   return [...planChange(from.settings, to.settings), ...maintenanceChange(from.controls.maintenanceMode, to.controls.maintenanceMode)]
 }

@@ -2,7 +2,6 @@ import type { AppContext } from '../../context.ts'
 import { nextRetryAt } from '../queue-store.ts'
 
 export interface Alarm {
-  /** Rings at this time (ms since 1970), unless it rings earlier. */
   setFor(at: number): void
   setForNextRetry(): void
 }

@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 
 export interface PumpOptions<T> {
-  /** What is to be done next; undefined when there is nothing for now. */
   next(): T | undefined
   act(one: T): void
   onError(error: unknown): void

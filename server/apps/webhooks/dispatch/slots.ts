@@ -32,9 +32,7 @@ export interface Group {
 
 export interface Slots {
   groupOf(webhook: WebhookPlace): Group
-  /** Places that a group has left. */
   left(group: Group): number
-  /** How many attempts of this kind a webhook may begin now. */
   room(webhook: WebhookPlace, turn: Turn): number
   /** Takes a place; returns what gives it back, told whether the answer was prompt and 2xx. */
   take(webhook: WebhookPlace, turn: Turn): (isPrompt: boolean) => void

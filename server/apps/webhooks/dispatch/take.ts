@@ -25,7 +25,6 @@ type Taking = Pick<AppContext, 'db' | 'now'>
 
 export interface Taken {
   taken: number
-  /** There may be more to look at. */
   isMore: boolean
 }
 

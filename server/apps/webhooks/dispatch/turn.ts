@@ -3,7 +3,6 @@ import { dueRetriesOf, type Queued, untriedOf } from '../queue-store.ts'
 import type { StoredWebhook } from '../store.ts'
 import { takeUp, WINDOW } from './take.ts'
 
-/** Attempts of one webhook that are under way, by the ids of their events. */
 export type UnderWay = ReadonlyMap<string, Pick<Queued, 'serviceId' | 'attempts'>>
 
 export interface Room {
@@ -13,7 +12,6 @@ export interface Room {
 
 export interface Chosen {
   items: Queued[]
-  /** There is more to look at, though nothing more may be to be sent. */
   isMore: boolean
 }
 

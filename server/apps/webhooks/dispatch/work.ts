@@ -20,7 +20,6 @@ import { createWaiting } from './waiting.ts'
 type DispatchContext = SendContext & Concluding & Pick<AppContext, 'after' | 'log'>
 
 export interface WebhookWork {
-  /** Something may be to be sent to webhooks of this workspace. */
   poke(workspaceId: string): void
   pokeAll(): void
   settled(): Promise<void>

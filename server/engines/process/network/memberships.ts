@@ -19,7 +19,6 @@ export interface Memberships {
   readonly links: readonly LinkedOwner[]
   networkOf(ownerId: string): string | undefined
   add(workload: MemberWorkload): void
-  /** Whether no workload of the owner is left. */
   remove(id: string): { ownerId: string; wasLast: boolean } | undefined
   link(owners: readonly LinkedOwner[]): void
   save(): Promise<void>

@@ -10,7 +10,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 export interface NameFiles {
   /** Undefined for what is in no private network. */
   pathOf(ownerId: string | undefined): string
-  /** Brings all files up to what the source says now. */
   update(): Promise<void>
   remove(ownerId: string): void
   /** Without networks told, all of theirs are kept. */
@@ -25,7 +24,6 @@ export interface NamedAddress {
 export interface NameSource {
   networkOf(ownerId: string): string | undefined
   namesIn(networkId: string): readonly NamedAddress[]
-  /** Names that all know. */
   fixed: readonly NamedAddress[]
 }
 

@@ -10,7 +10,6 @@ interface Asked {
   owners: readonly Owner[]
   unit: SizeUnit
   signal: AbortSignal
-  /** Folders that workloads of an owner have for themselves while they run. */
   layersOf(ownerId: string): string[]
 }
 
