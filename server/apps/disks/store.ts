@@ -6,6 +6,7 @@ import { scopeFilter } from '../../identity/scopes/filter.ts'
 import type { Viewer } from '../../identity/scopes/protection.ts'
 import { type Codec, flag } from '../../platform/db/codec.ts'
 import { tableOf } from '../../platform/db/table.ts'
+import { commonBindings, commonFilter, listOrNull } from '../list-filter.ts'
 
 /** A disk as it is kept. Times are milliseconds since 1970. */
 export interface StoredDisk {
@@ -133,33 +134,21 @@ export function listDisks(
     db,
     `WHERE workspace_id = $workspaceId AND status <> 'deleting'
      AND ($ids IS NULL OR id IN (SELECT value FROM json_each($ids)))
-     AND ($names IS NULL OR name IN (SELECT value FROM json_each($names)))
      AND ($services IS NULL OR service_id IN (SELECT value FROM json_each($services)))
      AND ${sql}
      AND ($environments IS NULL OR ${environmentOfDisk} IN (SELECT value FROM json_each($environments)))
      AND ($projects IS NULL OR ${environmentOfDisk} IN
        (SELECT id FROM environments WHERE project_id IN (SELECT value FROM json_each($projects))))
-     AND created_at > $createdAfter AND created_at < $createdBefore
-     AND updated_at > $updatedAfter AND updated_at < $updatedBefore
-     AND ($beforeId IS NULL OR id < $beforeId)
+     AND ${commonFilter}
      ORDER BY id DESC LIMIT $limit`,
     {
       workspaceId,
-      ids: listOf(query.diskId),
-      names: listOf(query.name),
-      services: listOf(query.serviceId),
+      ids: listOrNull(query.diskId),
+      services: listOrNull(query.serviceId),
       ...values,
-      environments: listOf(query.environmentId),
-      projects: listOf(query.projectId),
-      createdAfter: time(query.createdAfter) ?? -1,
-      createdBefore: time(query.createdBefore) ?? Number.MAX_SAFE_INTEGER,
-      updatedAfter: time(query.updatedAfter) ?? -1,
-      updatedBefore: time(query.updatedBefore) ?? Number.MAX_SAFE_INTEGER,
-      beforeId: query.beforeId ?? null,
-      limit: query.limit,
+      environments: listOrNull(query.environmentId),
+      projects: listOrNull(query.projectId),
+      ...commonBindings(query),
     },
   )
 }
-
-const listOf = (values: readonly string[] | undefined): string | null => (values === undefined ? null : JSON.stringify(values))
-const time = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text))

@@ -68,8 +68,7 @@ function transportOptions({ server: { host, port, isTlsFromStart, login } }: Mai
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const oneLine = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim()
+const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
 
 async function inTime(work: Promise<unknown>, deadlineMs: number): Promise<boolean> {
   const timer = new AbortController()
