@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { Id } from './id.ts'
-import { commonFilters } from './project.ts'
+import { commonFilters, placeFilters } from './project.ts'
 import { Many, OneOf, Time } from './schema.ts'
+import { IpAllowList } from './service-controls.ts'
 import { Owner } from './workspace.ts'
 
 const datastoreStatuses = [
@@ -15,46 +15,34 @@ const datastoreStatuses = [
   'updating_instance',
   'unknown',
 ] as const
+export type DatastoreStatus = (typeof datastoreStatuses)[number]
+
 const suspensions = ['suspended', 'not_suspended'] as const
 
-const common = {
+const suspenders = ['admin', 'billing', 'user'] as const
+export type Suspender = (typeof suspenders)[number]
+
+/** What databases and key-value stores have in common, as callers see them. */
+export const commonDatastore = {
   name: Type.String(),
   owner: Owner,
   plan: Type.String(),
   region: Type.String(),
   status: OneOf(datastoreStatuses),
-  version: Type.String(),
+  version: Type.String({ description: 'Major version of the program' }),
+  ipAllowList: IpAllowList,
+  environmentId: Type.Optional(Type.String()),
+  suspended: OneOf(suspensions),
+  suspenders: Type.Array(OneOf(suspenders)),
   createdAt: Time,
   updatedAt: Time,
+  dashboardUrl: Type.String(),
 }
 
-export const Postgres = Type.Object(
-  {
-    id: Type.String({ pattern: '^dpg-[0-9a-v]{20}-a$', examples: ['dpg-0b1c2d3e4f5g6h7i8j9k-a'] }),
-    ...common,
-    databaseName: Type.String(),
-    databaseUser: Type.String(),
-  },
-  { $id: 'Postgres' },
-)
-
-export const KeyValue = Type.Object(
-  {
-    id: Id('keyValue'),
-    ...common,
-    options: Type.Object({ maxmemoryPolicy: Type.String(), persistenceMode: Type.String() }),
-  },
-  { $id: 'KeyValue' },
-)
-
-const environmentId = Many(Type.String({ maxLength: 64, description: 'There is no environment yet, so none is found' }))
-const region = Many(Type.String({ maxLength: 64 }))
-
-export const PostgresQuery = Type.Object({
+/** Filters that lists of both kinds take. */
+export const datastoreFilters = {
   ...commonFilters,
-  environmentId,
-  region,
+  ...placeFilters,
+  region: Many(Type.String({ maxLength: 64 })),
   suspended: Many(OneOf(suspensions)),
-  includeReplicas: Type.Optional(Type.Boolean()),
-})
-export const KeyValueQuery = Type.Object({ ...commonFilters, environmentId, region })
+}

@@ -25,6 +25,7 @@ export const idPrefix = {
   envGroup: 'evg',
   webhook: 'whk',
   webhookDelivery: 'whd',
+  postgres: 'dpg',
   keyValue: 'red',
   headerRule: 'hdr',
   pathRule: 'rdr',
@@ -37,8 +38,11 @@ export const idAlphabet = '0123456789abcdefghijklmnopqrstuv'
 
 const body = '[0-9a-v]{20}'
 
-/** Pattern of the ids of one resource: prefix, hyphen, 20 characters. A cron job is a service whose ids have a prefix of their own. */
-export const idPattern = (kind: IdKind): string => `^${kind === 'service' ? '(?:srv|crn)' : idPrefix[kind]}-${body}$`
+/** What stands behind the letters of an id: that of a database says that it is the one which is written to. */
+export const idSuffix: Partial<Record<IdKind, string>> = { postgres: '-a' }
+
+/** Pattern of the ids of one resource: prefix, hyphen, 20 characters, suffix. A cron job is a service whose ids have a prefix of their own. */
+export const idPattern = (kind: IdKind): string => `^${kind === 'service' ? '(?:srv|crn)' : idPrefix[kind]}-${body}${idSuffix[kind] ?? ''}$`
 
 /** Pattern of a running instance's id: the service's id, hyphen, 5 characters. */
 export const instanceIdPattern = `^srv-${body}-[0-9a-v]{5}$`
@@ -48,7 +52,7 @@ export const Id = (kind: IdKind): TString =>
   Type.String({
     pattern: idPattern(kind),
     description: `Id of the ${kind}`,
-    examples: [`${idPrefix[kind]}-0b1c2d3e4f5g6h7i8j9k`],
+    examples: [`${idPrefix[kind]}-0b1c2d3e4f5g6h7i8j9k${idSuffix[kind] ?? ''}`],
   })
 
 /** Whether `value` has the form of an id of this resource; says nothing about its existence. */

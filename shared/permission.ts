@@ -10,6 +10,12 @@ export const permissions = {
   'jobs.run': 'Run and cancel one-off jobs and runs of cron jobs',
   'domains.manage': 'Add, verify and remove custom domains of a service',
   'disks.manage': 'Add, change, snapshot, restore and delete disks',
+  'datastores.read': 'See databases and key-value stores, without their passwords',
+  'datastores.create': 'Create databases and key-value stores',
+  'datastores.update': 'Change, restart, suspend and resume databases and key-value stores',
+  'datastores.delete': 'Delete databases and key-value stores',
+  'datastores.credentials': 'See and change how databases and key-value stores are connected to, passwords included',
+  'datastores.backups': 'Take, export, import and restore backups of databases and key-value stores',
   'env.read': 'See values of environment variables and contents of secret files',
   'env.write': 'Set environment variables and secret files',
   'logs.read': 'Read and follow logs',
@@ -36,7 +42,16 @@ export const permissionNames = Object.keys(permissions) as Permission[]
 
 export type BuiltInRole = 'admin' | 'developer' | 'viewer' | 'billing'
 
-const readOnly: Permission[] = ['services.read', 'deploys.read', 'logs.read', 'metrics.read', 'workspace.read', 'roles.read', 'team.read']
+const readOnly: Permission[] = [
+  'services.read',
+  'datastores.read',
+  'deploys.read',
+  'logs.read',
+  'metrics.read',
+  'workspace.read',
+  'roles.read',
+  'team.read',
+]
 
 /** What is about people and the workspace itself, and so the administrators' business. */
 const administrative: Permission[] = [
@@ -54,7 +69,12 @@ const administrative: Permission[] = [
 const guarded: Permission[] = ['environments.manage_protected']
 
 /** Who is confined to some services holds none of these, whatever their role, and so can hand out nothing. */
-export const workspaceWide: ReadonlySet<Permission> = new Set([...administrative, 'services.create', 'projects.manage'])
+export const workspaceWide: ReadonlySet<Permission> = new Set([
+  ...administrative,
+  'services.create',
+  'datastores.create',
+  'projects.manage',
+])
 
 export const builtInRoles: Record<BuiltInRole, { description: string; permissions: readonly Permission[] }> = {
   admin: { description: 'Everything', permissions: permissionNames },

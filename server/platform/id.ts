@@ -1,4 +1,4 @@
-import { type IdKind, idAlphabet, idPrefix } from '../../shared/id.ts'
+import { type IdKind, idAlphabet, idPrefix, idSuffix } from '../../shared/id.ts'
 
 const TIME_LETTERS = 8
 const RANDOM_LETTERS = 12
@@ -11,7 +11,7 @@ let latestMs = 0
 /** A new id: 40 bits of milliseconds since 2024, good until 2058, and 60 random ones. Each is greater than the one before. */
 export function newId(kind: IdKind, now = Date.now()): string {
   latestMs = Math.max(now, latestMs + 1)
-  return `${idPrefix[kind]}-${timeLetters(latestMs)}${randomLetters(RANDOM_LETTERS)}`
+  return `${idPrefix[kind]}-${timeLetters(latestMs)}${randomLetters(RANDOM_LETTERS)}${idSuffix[kind] ?? ''}`
 }
 
 export function newInstanceId(serviceId: string): string {

@@ -27,6 +27,8 @@ export interface Paths {
   uploads: string
   toolchain: string
   disks: string
+  /** Programs of databases, unpacked. */
+  engines: string
   services: string
 }
 
@@ -60,6 +62,7 @@ export function pathsOf(dataDir: string, masterKeyFile?: string): Paths {
     uploads: join(dataDir, 'uploads'),
     toolchain: join(dataDir, 'toolchain'),
     disks: join(dataDir, 'disks'),
+    engines: join(dataDir, 'engines'),
     services: join(dataDir, 'services'),
   }
 }

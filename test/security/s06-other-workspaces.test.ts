@@ -72,9 +72,9 @@ const otherAnswers: Partial<Record<OperationId, Record<string, number>>> = {
   listServices: { environmentId: 200, projectId: 200 },
   listEnvGroups: { environmentId: 200, projectId: 200 },
   listEnvironments: { projectId: 200 },
-  listPostgres: { environmentId: 200 },
-  listKeyValue: { environmentId: 200 },
-  listRedis: { environmentId: 200 },
+  listPostgres: { environmentId: 200, projectId: 200 },
+  listKeyValue: { environmentId: 200, projectId: 200 },
+  listRedis: { environmentId: 200, projectId: 200 },
   listDisks: { diskId: 200, serviceId: 200, environmentId: 200, projectId: 200 },
   // Nothing is live that could be gone back from, whatever the id.
   rollback: { deployId: 409 },

@@ -7,7 +7,9 @@ import { envGroupRoutes } from '../../apps/env-groups/routes.ts'
 import { eventRoutes } from '../../apps/event-lists/routes.ts'
 import { cronJobRoutes } from '../../apps/jobs/cron-routes.ts'
 import { jobRoutes } from '../../apps/jobs/routes.ts'
+import { keyValueRoutes } from '../../apps/key-value/routes.ts'
 import { notificationRoutes } from '../../apps/notifications/routes.ts'
+import { postgresRoutes } from '../../apps/postgres/routes.ts'
 import { environmentRoutes } from '../../apps/projects/routes/environment-routes.ts'
 import { projectRoutes } from '../../apps/projects/routes/routes.ts'
 import { edgeRuleRoutes } from '../../apps/services/routes/edge-rule-routes.ts'
@@ -56,7 +58,6 @@ import { mountDocs } from '../docs/mount-docs.ts'
 import { createHealthCheck } from '../health/check.ts'
 import { platformComponents } from '../health/components.ts'
 import { createHealthRoutes } from '../health/routes.ts'
-import { emptyListRoutes } from '../not-yet/routes.ts'
 import { mountPages } from '../pages/mount.ts'
 import { failureResponse } from '../pages/page/failure.ts'
 
@@ -200,7 +201,8 @@ function handlersOf(context: ApiContext): Handlers<OperationId, ApiContext> {
     ...domainRoutes,
     ...projectRoutes,
     ...environmentRoutes,
-    ...emptyListRoutes,
+    ...keyValueRoutes,
+    ...postgresRoutes,
     ...certificateRoutes,
     ...logRoutes,
     ...metricRoutes,

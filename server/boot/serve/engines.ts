@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
 import type { EngineName } from '../../engines/names.ts'
 import type { Engine } from '../../engines/port/port.ts'
@@ -63,6 +64,7 @@ async function openProcessEngine({ paths, config, log }: EngineParts, hostServic
   return placeOnMachine(processes, {
     paths,
     artifact: (serviceId, digest) => releaseFolder(paths, serviceId, digest),
+    programs: (name) => join(paths.engines, name),
     volumes,
     quota,
   })

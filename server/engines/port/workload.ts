@@ -37,9 +37,10 @@ export interface View {
   port?: number
 }
 
-/** What is run in: built files by the digest of their content, or the folder of a build while it is built. */
+/** What is run in: built files by the digest of their content, programs that come with the platform by name, or the folder of a build while it is built. */
 export type Files =
   | { artifact: string }
+  | { programs: string }
   | {
       build: string
       /** The folder below the build's own that the command begins in. */

@@ -25,6 +25,7 @@ import envGroups from './migrations/0021_env_groups.sql' with { type: 'text' }
 import deployHooks from './migrations/0022_deploy_hooks.sql' with { type: 'text' }
 import notifications from './migrations/0023_notifications.sql' with { type: 'text' }
 import eventsByPlace from './migrations/0024_events_by_place.sql' with { type: 'text' }
+import datastores from './migrations/0025_datastores.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -52,6 +53,7 @@ const migrations: Migration[] = [
   { version: 22, up: [deployHooks], down: '' },
   { version: 23, up: [notifications], down: '' },
   { version: 24, up: [eventsByPlace], down: '' },
+  { version: 25, up: [datastores], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

@@ -13,6 +13,8 @@ export function findSealed(db: Database): string | undefined {
        UNION ALL SELECT secret_sealed FROM webhooks
        UNION ALL SELECT token_sealed FROM deploy_hooks
        UNION ALL SELECT coalesce(slack_url_sealed, discord_url_sealed) FROM notification_settings WHERE coalesce(slack_url_sealed, discord_url_sealed) IS NOT NULL
+       UNION ALL SELECT admin_password_sealed FROM postgres_databases
+       UNION ALL SELECT admin_password_sealed FROM key_value_stores
        UNION ALL SELECT totp_secret_sealed FROM users WHERE totp_secret_sealed IS NOT NULL
        UNION ALL SELECT spent_answer_sealed FROM sessions WHERE spent_answer_sealed IS NOT NULL
        UNION ALL SELECT verifier_sealed FROM oauth_attempts LIMIT 1`,

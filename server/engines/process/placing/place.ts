@@ -24,7 +24,7 @@ export async function placeWorkload(
   const { owner, files, command, limits, priority } = spec
   const own = await ensureServiceFolders(paths, { id: owner.id, uid: owner.number })
   const secrets = spec.secretFiles && (await laySecretFiles(context, own, spec))
-  const root = 'build' in files ? join(own.builds, files.build) : context.places.artifact(owner.id, files.artifact)
+  const root = rootOf(context.places, own, spec)
   const volume = spec.volume && (await placeVolume(context, spec.volume, options))
   const cwd = 'build' in files ? join(root, files.dir) : root
   const view: View = {
@@ -63,11 +63,17 @@ export async function placeWorkload(
   }
 }
 
+function rootOf({ artifact, programs }: Places, own: ServicePaths, { files, owner }: Workload): string {
+  if ('build' in files) return join(own.builds, files.build)
+  return 'programs' in files ? programs(files.programs) : artifact(owner.id, files.artifact)
+}
+
 const laySecretFiles = ({ secrets }: PlacingContext, own: ServicePaths, { secretFiles, owner }: Workload) =>
   secretFiles && secrets.ensure(join(own.secrets, secretFiles.key), secretFiles.read, owner.number)
 
 function foldersOf(own: ServicePaths, { files, root }: { files: Files; root: string }): Pick<Sandbox, 'writableBinds' | 'layerOver'> {
-  return 'build' in files ? { writableBinds: [own.home, root, own.cache] } : { writableBinds: [own.home], layerOver: root }
+  if ('build' in files) return { writableBinds: [own.home, root, own.cache] }
+  return { writableBinds: [own.home], ...('artifact' in files && { layerOver: root }) }
 }
 
 function networkOf({ network }: Workload): Pick<Sandbox, 'networkId' | 'sharesHostNetwork'> {

@@ -5,6 +5,8 @@ import type { ProcessVolumes } from '../volumes/volumes.ts'
 export interface Places {
   paths: Paths
   artifact(ownerId: string, digest: string): string
+  /** Where programs of this name stand, which are there: whoever has them run has made sure. */
+  programs(name: string): string
   volumes: ProcessVolumes
   quota: DiskQuota
 }

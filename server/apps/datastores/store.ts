@@ -1,0 +1,114 @@
+import type { Database } from 'bun:sqlite'
+import { Type } from '@sinclair/typebox'
+import type { Suspender } from '../../../shared/datastore.ts'
+import { IpAllowList } from '../../../shared/service-controls.ts'
+import { defaultLabels } from '../../../shared/service-labels.ts'
+import type { VolumeKindName } from '../../engines/port/volumes.ts'
+import type { IdPage } from '../../http/answers/page.ts'
+import { scopeFilter } from '../../identity/scopes/filter.ts'
+import type { Viewer } from '../../identity/scopes/protection.ts'
+import { json } from '../../platform/db/json-column.ts'
+import { tableOf } from '../../platform/db/table.ts'
+import { commonBindings, commonFilter, listOrNull } from '../list-filter.ts'
+
+export type DatastoreKind = 'postgres' | 'key_value'
+
+/** `creating` until its server ran once, `recovering` until a backup is in place in it; a server runs in `ready` alone. */
+export type DatastorePhase = 'creating' | 'ready' | 'recovering' | 'recovery_failed' | 'deleting'
+
+/** What datastores are among those who have something run. */
+export const OWNER_KIND = 'datastore'
+
+/** What databases and key-value stores have in common, as it is kept. Times are milliseconds since 1970. */
+export interface StoredDatastore {
+  id: string
+  kind: DatastoreKind
+  workspaceId: string
+  environmentId: string | null
+  name: string
+  number: number
+  plan: string
+  /** Major version of its program. */
+  version: string
+  volumeId: string
+  volumeKind: VolumeKindName
+  sizeGb: number
+  ipAllowList: { cidrBlock: string; description: string }[]
+  phase: DatastorePhase
+  /** Counted up by all that needs a fresh start of the server: it names the set. */
+  generation: number
+  suspendedBy: Suspender[] | null
+  createdAt: number
+  updatedAt: number
+}
+
+const datastores = tableOf<StoredDatastore>('datastores', {
+  id: 'id',
+  kind: 'kind',
+  workspaceId: 'workspace_id',
+  environmentId: 'environment_id',
+  name: 'name',
+  number: 'number',
+  plan: 'plan',
+  version: 'version',
+  volumeId: 'volume_id',
+  volumeKind: 'volume_kind',
+  sizeGb: 'size_gb',
+  ipAllowList: { column: 'ip_allow_list', as: json({ schema: IpAllowList }) },
+  phase: 'phase',
+  generation: 'generation',
+  suspendedBy: {
+    column: 'suspended_by',
+    as: {
+      read: (stored) => (stored === null ? null : suspendedBy.read(stored)),
+      write: (value) => (value === null ? null : suspendedBy.write(value)),
+    },
+  },
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+})
+
+const suspendedBy = json({ schema: Type.Array(Type.Unsafe<Suspender>(Type.String())) })
+
+/** Datastores of one kind that scope and query let through, newest first, without those that are being deleted. */
+export function listDatastores(
+  db: Database,
+  { workspaceId, scope }: Pick<Viewer, 'workspaceId' | 'scope'>,
+  query: DatastoreQuery & IdPage & { kind: DatastoreKind },
+): StoredDatastore[] {
+  const { sql = 'TRUE', values = {} } = scopeFilter(scope, { id: 'id', environmentId: 'environment_id' }) ?? {}
+  return datastores.all(
+    db,
+    `WHERE workspace_id = $workspaceId AND kind = $kind AND phase <> 'deleting' AND ${sql}
+     AND ($environments IS NULL OR environment_id IN (SELECT value FROM json_each($environments)))
+     AND ($projects IS NULL OR environment_id IN
+       (SELECT id FROM environments WHERE project_id IN (SELECT value FROM json_each($projects))))
+     AND ($suspended IS NULL OR iif(suspended_by IS NULL, 'not_suspended', 'suspended') IN (SELECT value FROM json_each($suspended)))
+     AND ($regions IS NULL OR $region IN (SELECT value FROM json_each($regions)))
+     AND ${commonFilter}
+     ORDER BY id DESC LIMIT $limit`,
+    {
+      workspaceId,
+      kind: query.kind,
+      ...values,
+      environments: listOrNull(query.environmentId),
+      projects: listOrNull(query.projectId),
+      suspended: listOrNull(query.suspended),
+      regions: listOrNull(query.region),
+      region: defaultLabels.region,
+      ...commonBindings(query),
+    },
+  )
+}
+
+interface DatastoreQuery {
+  name?: readonly string[]
+  environmentId?: readonly string[]
+  projectId?: readonly string[]
+  suspended?: readonly string[]
+  region?: readonly string[]
+  createdAfter?: string
+  createdBefore?: string
+  updatedAfter?: string
+  updatedBefore?: string
+}

@@ -1,0 +1,35 @@
+import type { Database } from 'bun:sqlite'
+import { Type } from '@sinclair/typebox'
+import type { ConnectionPool } from '../../../shared/postgres.ts'
+import { flag } from '../../platform/db/codec.ts'
+import { json } from '../../platform/db/json-column.ts'
+import { tableOf } from '../../platform/db/table.ts'
+
+/** What a Postgres database has beyond what all datastores have. */
+export interface StoredPostgres {
+  id: string
+  databaseName: string
+  /** The tenant's first role, which owns the database. */
+  databaseUser: string
+  parameterOverrides: Record<string, string>
+  connectionPool: ConnectionPool
+  isAutoscaling: boolean
+  isHighlyAvailable: boolean
+  adminPasswordSealed: string
+  backupPasswordSealed: string
+}
+
+const databases = tableOf<StoredPostgres>('postgres_databases', {
+  id: 'id',
+  databaseName: 'database_name',
+  databaseUser: 'database_user',
+  parameterOverrides: { column: 'parameter_overrides', as: json({ schema: Type.Record(Type.String(), Type.String()) }) },
+  connectionPool: 'connection_pool',
+  isAutoscaling: { column: 'is_autoscaling', as: flag },
+  isHighlyAvailable: { column: 'is_highly_available', as: flag },
+  adminPasswordSealed: 'admin_password_sealed',
+  backupPasswordSealed: 'backup_password_sealed',
+})
+
+/** What is of a database alone, by its id; undefined where there is none. */
+export const postgresById = (db: Database, id: string): StoredPostgres | undefined => databases.get(db, 'WHERE id = $id', { id })
