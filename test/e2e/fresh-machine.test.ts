@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -9,6 +9,7 @@ import { type AppFolder, copyApp } from '../support/app-folder.ts'
 import { call } from '../support/client.ts'
 import { type Compiled, type Executables, startCompiled } from '../support/compiled.ts'
 import { deployFolder } from '../support/compiled-steps.ts'
+import { copyExecutable } from '../support/copy-executable.ts'
 import { freePorts } from '../support/free-ports.ts'
 
 /** What every Linux machine has; neither node, npm, bun nor git is among it. */
@@ -47,7 +48,7 @@ beforeAll(async () => {
     if (found !== undefined) symlinkSync(found, join(tools, tool))
   }
   executables = { cpd: join(dir, 'cpd'), cpctl: join(dir, 'cpctl') }
-  for (const name of ['cpd', 'cpctl'] as const) copyFileSync(`dist/${name}`, executables[name])
+  for (const name of ['cpd', 'cpctl'] as const) await copyExecutable(`dist/${name}`, executables[name])
   bareEnv = { PATH: tools, HOME: dir }
   app = copyApp('hello-js')
   cpd = await startCompiled({ executables, baseEnv: bareEnv, cwd: '/' })

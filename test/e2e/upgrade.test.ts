@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readJournal } from '../../server/boot/upgrade/journal.ts'
@@ -7,6 +7,7 @@ import { type RunResult, runProcess, spawnProcess } from '../../server/platform/
 import { type AppFolder, copyApp } from '../support/app-folder.ts'
 import { type Compiled, startCompiled } from '../support/compiled.ts'
 import { deployFolder, instancesOf, serviceNamed, settledInstances } from '../support/compiled-steps.ts'
+import { copyExecutable } from '../support/copy-executable.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { commandLine, processesOf } from '../support/leftovers.ts'
 import { startLoad } from '../support/load.ts'
@@ -156,21 +157,25 @@ test.each(['crashes', 'exits', 'hangs', 'is never healthy', 'migrates and is nev
 test.each([
   [
     'is no program',
-    (path: string) => writeFileSync(path, 'not a program\n', { mode: 0o755 }),
+    async (path: string) => writeFileSync(path, 'not a program\n', { mode: 0o755 }),
     /no-cpd (does not run|is not an executable)/,
   ],
-  ['is cut off', (path: string) => truncateSync(copyOf(path), 60_000_000), /no-cpd (does not run|is not an executable|cannot work)/],
-  ['is of another machine', (path: string) => patch(copyOf(path), 18, 0xb7), /no-cpd does not run/],
-  ['may not be executed', (path: string) => chmodSync(copyOf(path), 0o644), /no-cpd does not run/],
+  [
+    'is cut off',
+    async (path: string) => truncateSync(await copyOf(path), 60_000_000),
+    /no-cpd (does not run|is not an executable|cannot work)/,
+  ],
+  ['is of another machine', async (path: string) => patch(await copyOf(path), 18, 0xb7), /no-cpd does not run/],
+  ['may not be executed', async (path: string) => chmodSync(await copyOf(path), 0o644), /no-cpd does not run/],
   [
     'is another program',
-    (path: string) => writeFileSync(path, '#!/bin/sh\necho 9.9.9\n', { mode: 0o755 }),
+    async (path: string) => writeFileSync(path, '#!/bin/sh\necho 9.9.9\n', { mode: 0o755 }),
     /cannot work with the databases/,
   ],
-  ['is older', (path: string) => void copyFileSync(resolve('dist/cpd'), path), /is older than/],
+  ['is older', (path: string) => copyExecutable(resolve('dist/cpd'), path), /is older than/],
 ])('a file that %s is refused, and nothing has changed', async (_, make, message) => {
   const file = join(home, 'no-cpd')
-  make(file)
+  await make(file)
   const before = await versions()
   const { stderr, exitCode } = await upgrade(file)
   expect(stderr).toMatch(message)
@@ -179,8 +184,8 @@ test.each([
   rmSync(file)
 })
 
-function copyOf(path: string): string {
-  copyFileSync(second, path)
+async function copyOf(path: string): Promise<string> {
+  await copyExecutable(second, path)
   return path
 }
 

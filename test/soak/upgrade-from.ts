@@ -1,9 +1,9 @@
-import { copyFileSync } from 'node:fs'
 import { runProcess, spawnProcess } from '../../server/platform/process/spawn.ts'
 import type { Job } from '../../shared/job.ts'
 import { type AppFolder, copyApp } from '../support/app-folder.ts'
 import type { Compiled } from '../support/compiled.ts'
 import { deployFolder, instancesOf, serviceNamed } from '../support/compiled-steps.ts'
+import { copyExecutable } from '../support/copy-executable.ts'
 import { until } from '../support/until.ts'
 import { makeUpgradable, type Upgradable } from '../support/upgradable.ts'
 import { describeFailure, type Outcome, progress, secondsSince } from './outcome.ts'
@@ -45,7 +45,7 @@ interface Belongings {
  */
 export async function upgradeFrom({ ratePerSecond, seed, from }: UpgradeFromOptions): Promise<Outcome> {
   const versions = await makeUpgradable()
-  copyFileSync(from, versions.installed)
+  await copyExecutable(from, versions.installed)
   try {
     const world = await startWorld({ ratePerSecond, seed, executables: { cpd: versions.installed, cpctl: versions.cpctl } })
     const keeper = copyApp('counter')

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { BunPlugin } from 'bun'
-import { runProcess } from '../../server/platform/process/spawn.ts'
+import { copyExecutable } from './copy-executable.ts'
 
 export interface CpdBuild {
   outfile: string
@@ -23,9 +23,7 @@ export async function buildCpd({ outfile, version, entry = 'server/boot/main.ts'
     plugins: [otherVersion(version, changed)],
   })
   if (!result.success) throw new Error(`cpd ${version} was not built: ${result.logs.join('\n')}`)
-  // Another test of this process may fork while the file is written: until that child begins its program it holds the file open, and nobody can run it.
-  const { exitCode, stderr } = await runProcess(['/bin/cp', '-p', built, outfile])
-  if (exitCode !== 0) throw new Error(`cpd ${version} was not copied: ${stderr}`)
+  await copyExecutable(built, outfile)
   rmSync(built)
   return outfile
 }

@@ -1,6 +1,7 @@
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { copyExecutable } from './copy-executable.ts'
 import { buildCpd } from './cpd-versions.ts'
 
 /** Versions of `cpd` in a folder of their own, one of them installed. */
@@ -29,7 +30,7 @@ export async function makeUpgradable(): Promise<Upgradable> {
   const first = await buildCpd({ outfile: at('first'), version: FIRST })
   const second = await buildCpd({ outfile: at('second'), version: SECOND })
   const broken = await buildCpd({ outfile: at('broken'), version: BROKEN, entry: 'test/fixtures/cpd/broken.ts' })
-  copyFileSync(first, installed)
+  await copyExecutable(first, installed)
   const breakBy = (how: string) => writeFileSync(at('how'), how)
   breakBy('crashes')
   return {
