@@ -9,7 +9,7 @@ import type { StoredService } from '../services/store.ts'
 import { type Layer, resolveVariables } from '../variables/resolve.ts'
 import { refuseSameNames, resolveEnvInput } from '../variables/rules.ts'
 import { type Changed, changeGroup } from './change.ts'
-import { placeOfNew, refuseMisfit } from './place.ts'
+import { placeOfGroup, refuseMisfit } from './place.ts'
 import { refuseLargeFiles, refuseLargeGroup, refuseTooManyGroups, refuseTooManyLinks } from './rules.ts'
 import { deleteGroupFile, sealedGroupFiles, setGroupFile } from './store/file-store.ts'
 import {
@@ -36,7 +36,7 @@ export function createGroup(
   refuseLargeGroup(envVars)
   refuseSameNames(secretFiles)
   refuseLargeFiles(secretFiles)
-  const place = placeOfNew(context, actor, body)
+  const place = placeOfGroup(context, actor, body)
   const services = [...new Set(body.serviceIds ?? [])].map((id) => requireService(context, actor, id))
   refuseTooManyGroups(countGroups(db, workspaceId))
   const createdAt = now()

@@ -1,8 +1,8 @@
 import { AppError, invalidValue } from '../../../shared/error.ts'
 import type { Actor } from '../../http/handlers/call.ts'
-import { isEnvironmentWithin } from '../../identity/scopes/scope.ts'
 import type { AppContext } from '../context.ts'
-import { requireEnvironment, requireProject } from '../projects/require.ts'
+import { notThere, placeOfNew } from '../projects/place-of-new.ts'
+import { requireProject } from '../projects/require.ts'
 import { findEnvironment, findProject } from '../projects/store.ts'
 import type { StoredService } from '../services/store.ts'
 import { fits } from './rules.ts'
@@ -10,20 +10,14 @@ import type { StoredGroup } from './store/group-store.ts'
 
 type Place = Pick<StoredGroup, 'environmentId' | 'projectId'>
 
-export function placeOfNew(context: AppContext, actor: Actor, wanted: { environmentId?: string; projectId?: string }): Place {
+export function placeOfGroup(context: AppContext, actor: Actor, wanted: { environmentId?: string; projectId?: string }): Place {
   if (wanted.environmentId && wanted.projectId)
     throw invalidValue('/projectId', 'A group is of an environment or of a project. Give one of the two.')
-  const { scope } = actor
-  if (wanted.projectId) {
-    const projectId = requireProject(context, actor, wanted.projectId).id
-    if (scope === undefined || scope.projectIds.has(projectId)) return { environmentId: null, projectId }
-  } else {
-    const only = scope?.reach.size === 1 ? [...scope.reach][0] : undefined
-    const environmentId = wanted.environmentId ? requireEnvironment(context, actor, wanted.environmentId).id : (only ?? null)
-    if (isEnvironmentWithin(scope, environmentId)) return { environmentId, projectId: null }
-  }
-  const places = [...(scope?.reach ?? [])].join(', ')
-  throw new AppError('forbidden', `You are confined, and may make groups in your environments only. Say which by environmentId: ${places}.`)
+  if (!wanted.projectId)
+    return { environmentId: placeOfNew(context, actor, { wanted: wanted.environmentId, things: 'groups' }), projectId: null }
+  const projectId = requireProject(context, actor, wanted.projectId).id
+  if (actor.scope === undefined || actor.scope.projectIds.has(projectId)) return { environmentId: null, projectId }
+  throw notThere(actor, 'groups')
 }
 
 export function refuseMisfit({ db }: Pick<AppContext, 'db'>, group: StoredGroup, service: StoredService): void {

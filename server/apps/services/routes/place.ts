@@ -1,6 +1,4 @@
-import { AppError } from '../../../../shared/error.ts'
 import type { Actor } from '../../../http/handlers/call.ts'
-import { isEnvironmentWithin } from '../../../identity/scopes/scope.ts'
 import type { AppContext } from '../../context.ts'
 import { carryOut, type Move, refusePartingMove } from '../../projects/moving/move.ts'
 import { requireEnvironment } from '../../projects/require.ts'
@@ -23,17 +21,4 @@ export async function plannedMove(context: AppContext, actor: Actor, { service, 
   })
   if (!isForced) await refusePartingMove(context, actor, moveNow())
   return () => carryOut(context, actor, moveNow())
-}
-
-/** Where a service that is made is to be. @throws AppError not_found, forbidden naming where somebody who is confined may create. */
-export function placeOfNew(context: AppContext, actor: Actor, wanted: string | null | undefined): string | null {
-  const { scope } = actor
-  const only = scope?.reach.size === 1 ? [...scope.reach][0] : undefined
-  const environmentId = wanted ? requireEnvironment(context, actor, wanted).id : (only ?? null)
-  if (isEnvironmentWithin(scope, environmentId)) return environmentId
-  const places = [...(scope?.reach ?? [])].join(', ')
-  throw new AppError(
-    'forbidden',
-    `You are confined, and may create services in your environments only. Say which by environmentId: ${places}.`,
-  )
 }

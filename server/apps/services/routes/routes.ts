@@ -7,13 +7,14 @@ import type { Handlers } from '../../../http/handlers/call.ts'
 import { requireProtectedRight } from '../../../identity/scopes/protection.ts'
 import { isCrashLooping } from '../../../runtime/workloads/backoff.ts'
 import type { AppContext } from '../../context.ts'
+import { placeOfNew } from '../../projects/place-of-new.ts'
 import { instancesOf, type StoredInstance } from '../../workloads/instance-store.ts'
 import { deleteService } from '../delete.ts'
 import { serviceFilter } from '../filter.ts'
 import { requireService } from '../require.ts'
 import { type StoredService, selectServices } from '../store.ts'
 import { createService, patchService, restartService, resumeService, scaleService, suspendService } from './operations.ts'
-import { placeOfNew, plannedMove } from './place.ts'
+import { plannedMove } from './place.ts'
 import { presentService } from './present.ts'
 import { takesAway } from './takes-away.ts'
 
@@ -49,7 +50,7 @@ export const serviceRoutes: Handlers<ServiceIds, AppContext> = {
       )
     const service = createService(
       context,
-      { workspaceId: actor.workspaceId, environmentId: placeOfNew(context, actor, body.environmentId) },
+      { workspaceId: actor.workspaceId, environmentId: placeOfNew(context, actor, { wanted: body.environmentId, things: 'services' }) },
       body,
     )
     context.work.poke('service', service.id)

@@ -159,6 +159,14 @@ describe('who is confined', () => {
     expect(await create({ environmentId: environmentIds[1] })).toMatchObject({ status: 201 })
   })
 
+  test('to a project without environments is told so, and not to say which', async () => {
+    const { id: projectId, environmentIds } = await makeProject(server, [{ name: 'a' }])
+    const token = await confinedKey({ projectIds: [projectId] })
+    expect(await ask(`/environments/${environmentIds[0]}`, { method: 'DELETE' })).toMatchObject({ status: 204 })
+    const refused = await ask('/services', { json: { type: 'web_service', name: `svc-${++count}` }, token })
+    expect(refused).toMatchObject({ status: 403, body: { message: expect.stringContaining('none of your environments is left') } })
+  })
+
   test('is told of services that they do not see by their number alone', async () => {
     const [mine, closed] = [await makeEnvironment(server), await makeEnvironment(server, { networkIsolationEnabled: true })]
     const id = await newService(mine)
