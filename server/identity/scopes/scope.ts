@@ -54,8 +54,10 @@ export const permissionsWithin = (scope: NamedScope, permissions: ReadonlySet<Pe
   return scope.environmentIds.size + scope.projectIds.size > 0 ? inPlaces(permissions) : inServices(permissions)
 }
 
+const creations: ReadonlySet<Permission> = new Set(['services.create', 'datastores.create'])
+
 /** Who is confined to environments can be let create in them. */
-const inPlaces = confinedTo((permission) => permission === 'services.create' || !workspaceWide.has(permission))
+const inPlaces = confinedTo((permission) => creations.has(permission) || !workspaceWide.has(permission))
 const inServices = confinedTo((permission) => !workspaceWide.has(permission))
 
 /** Sets are shared by everyone with the role, so each is worked out once. */

@@ -112,6 +112,9 @@ async function customHolder(place: Place, name: string, held: readonly Permissio
   return { name, credentials: () => ({ token: secret }), verdict: (id) => allowedToKey(id, held) }
 }
 
+/** What is in environments, and of no service. */
+const beyondServices = ['envGroupId', 'postgresId', 'keyValueId']
+
 /** Keys of administrators that are confined: to the service that the request is about, to where it is, and to other places. */
 async function scopedCallers(place: Place): Promise<Caller[]> {
   const { server, token, workspaceId } = place
@@ -127,17 +130,19 @@ async function scopedCallers(place: Place): Promise<Caller[]> {
     return { token: key.secret }
   }
   const ofServices = permissionNames.filter((name) => !workspaceWide.has(name))
-  const ofEnvironments: Permission[] = [...ofServices, 'services.create']
+  const ofEnvironments: Permission[] = [...ofServices, 'services.create', 'datastores.create']
   const within = (held: readonly Permission[], isOut: (id: OperationId) => boolean) => (id: OperationId) =>
     allowedToKey(id, held) === 'let in' && isOut(id) ? 404 : allowedToKey(id, held)
   const inPlace = (held: readonly Permission[], isOut: (id: OperationId) => boolean) => (id: OperationId) =>
     allowedToKey(id, held) === 'let in' && expected[id].isWayOut ? 403 : within(held, isOut)(id)
   const never = () => false
   const isBeyondServices = (id: OperationId) =>
-    !expected[id].isFilter && (expected[id].isElsewhere === true ? !namedBy(id).includes('serviceId') : namedBy(id).includes('envGroupId'))
+    !expected[id].isFilter &&
+    (expected[id].isElsewhere === true ? !namedBy(id).includes('serviceId') : beyondServices.some((name) => namedBy(id).includes(name)))
   const withoutPlace = (id: OperationId): Verdict => (expected[id].isPlaced && allowedToKey(id, ofServices) === 'let in' ? 403 : 'let in')
   const inEnvironment = (ids: PathIds, scopedId: string): CallOptions => {
-    for (const id of [ids.serviceId, ids.envGroupId]) if (id !== undefined) putInto(server, id, ids.environmentId ?? here.environmentId)
+    for (const id of [ids.serviceId, ids.envGroupId, ids.postgresId, ids.keyValueId])
+      if (id !== undefined) putInto(server, id, ids.environmentId ?? here.environmentId)
     return scopedTo(scopedId)
   }
   return [
