@@ -55,5 +55,14 @@ export const Id = (kind: IdKind): TString =>
     examples: [`${idPrefix[kind]}-0b1c2d3e4f5g6h7i8j9k${idSuffix[kind] ?? ''}`],
   })
 
+const resourceKinds = ['service', 'postgres', 'keyValue'] as const
+
+/** Id of what is run for a workspace: of a service, a database or a key-value store. */
+export const ResourceId: TString = Type.String({
+  pattern: resourceKinds.map(idPattern).join('|'),
+  description: 'Id of the service, database or key-value store',
+  examples: [`${idPrefix.service}-0b1c2d3e4f5g6h7i8j9k`],
+})
+
 /** Whether `value` has the form of an id of this resource; says nothing about its existence. */
 export const isId = (kind: IdKind, value: string): boolean => new RegExp(idPattern(kind)).test(value)

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander'
-import { type Event, eventTypes } from '../../shared/event.ts'
+import { type Event, eventTypes, isOfDatastore } from '../../shared/event.ts'
 import type { Instance } from '../../shared/service.ts'
 import { maxInstances } from '../../shared/service-details.ts'
 import { allPages } from '../api/pages.ts'
@@ -117,10 +117,12 @@ const statusColour = {
   crash_looping: 'red',
 } as const
 
+const ofServices = eventTypes.filter((type) => !isOfDatastore(type))
+
 async function events(context: Context, name: string | undefined, limit: number): Promise<void> {
   const service = await resolveService(context, name)
   const params = { serviceId: service.id }
-  const page = await allPages((query) => context.client.call('listEvents', { params, query: { ...query, type: [...eventTypes] } }), limit)
+  const page = await allPages((query) => context.client.call('listEvents', { params, query: { ...query, type: ofServices } }), limit)
   const empty = clean`Nothing has happened to ${service.name} yet.`
   printList(context, { page, row: ({ event }) => event, columns: eventColumns, empty })
 }

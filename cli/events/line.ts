@@ -15,4 +15,5 @@ export const detailsText = (details: Record<string, unknown>): string =>
     .join(' ')
 
 const isBad = (type: string, { status }: Record<string, unknown>): boolean =>
-  /_failed$|_reverted$/.test(type) || (typeof status === 'string' && /failed$|^unsuccessful$/.test(status))
+  /_(failed|reverted|unavailable|unhealthy|damaged|full|stale)$/.test(type) ||
+  (typeof status === 'string' && /failed$|^unsuccessful$/.test(status))

@@ -162,6 +162,8 @@ export const successCases: Record<OperationId, Prepare> = {
   listInstances: ({ serviceId }) => [get(service(serviceId, '/instances'))],
   listEvents: ({ serviceId }) => [get(service(serviceId, '/events')), get(service(serviceId, '/events?type=custom_domain_added'))],
   listWorkspaceEvents: ({ serviceId }) => [get('/v1/events'), get(`/v1/events?serviceId=${serviceId}&type=deploy_ended&direction=forward`)],
+  listPostgresEvents: ({ postgresId }) => [get(`/v1/postgres/${postgresId}/events`)],
+  listKeyValueEvents: ({ keyValueId }) => [get(`/v1/key-value/${keyValueId}/events?type=key_value_available`)],
   getEvent: ({ eventId }) => [get(`/v1/events/${eventId}`)],
   listPlatformEnv: ({ serviceId }) => [get(service(serviceId, '/platform-env'))],
   listEnvVars: ({ serviceId }) => [get(service(serviceId, '/env-vars'))],

@@ -23,6 +23,8 @@ const unknownIds: PathIds = {
   environmentId: 'evm-00000000000000000000',
   webhookId: 'whk-00000000000000000000',
   envGroupId: 'evg-00000000000000000000',
+  postgresId: 'dpg-00000000000000000000-a',
+  keyValueId: 'red-00000000000000000000',
   snapshotKey: 'snp-00000000000000000000',
 }
 

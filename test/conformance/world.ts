@@ -1,5 +1,6 @@
 import { createService, deployApp, deployEnd, packApp } from '../support/apps.ts'
 import { call } from '../support/client.ts'
+import { addDatastore } from '../support/datastores.ts'
 import { defaultWorkspaceId, makeKey, registerTenant, type Tenant } from '../support/members.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { oauthEnv } from './oauth.ts'
@@ -14,6 +15,9 @@ export interface World {
   deployId: string
   sourceId: string
   eventId: string
+  /** Both suspended. */
+  postgresId: string
+  keyValueId: string
   /** A service of its own, never deployed. */
   makeService(changes?: Record<string, unknown>): Promise<string>
   /** A cron job of its own that has its first release, and runs once a year. */
@@ -42,6 +46,7 @@ export async function makeWorld(): Promise<World> {
   const { deploy, sourceId } = await deployApp(platform, serviceId, await packApp('hello-js', { VERSION: '2\n' }))
   const get = <T>(path: string) => call<T>(platform.url + path, { token: platform.adminToken })
   const events = await get<{ event: { id: string } }[]>(`/v1/services/${serviceId}/events`)
+  const workspaceId = await defaultWorkspaceId(platform)
   let count = 0
   const make = async (path: string, json: unknown): Promise<string> =>
     (await call<{ id: string }>(platform.url + path, { json, token: platform.adminToken })).body.id
@@ -49,11 +54,13 @@ export async function makeWorld(): Promise<World> {
   return {
     platform,
     stranger,
-    workspaceId: await defaultWorkspaceId(platform),
+    workspaceId,
     serviceId,
     deployId: deploy.id,
     sourceId,
     eventId: events.body[0]?.event.id ?? '',
+    postgresId: addDatastore(platform, { workspaceId, isSuspended: true }),
+    keyValueId: addDatastore(platform, { workspaceId, kind: 'key_value', isSuspended: true }),
     makeService: (changes = {}) => createService(platform, { name: `extra-${++count}`, ...changes }),
     async liveCronJob() {
       const details = { schedule: '@yearly', envSpecificDetails: { startCommand: 'sleep 1' } }

@@ -36,7 +36,8 @@ export function addEnvironment(
   return { projectId: project, environmentId }
 }
 
-/** Puts a service or a group of variables into an environment, or takes it out of all with null. */
+/** Puts a service, a group of variables or a datastore into an environment, or takes it out of all with null. */
 export function putInto({ db }: Pick<TestServer, 'db'>, id: string, environmentId: string | null): void {
-  for (const table of ['services', 'env_groups']) db.query(`UPDATE ${table} SET environment_id = ? WHERE id = ?`).run(environmentId, id)
+  for (const table of ['services', 'env_groups', 'datastores'])
+    db.query(`UPDATE ${table} SET environment_id = ? WHERE id = ?`).run(environmentId, id)
 }

@@ -8,7 +8,7 @@ import type { IdPage } from '../../http/answers/page.ts'
 import { scopeFilter } from '../../identity/scopes/filter.ts'
 import type { Viewer } from '../../identity/scopes/protection.ts'
 import { json } from '../../platform/db/json-column.ts'
-import { tableOf } from '../../platform/db/table.ts'
+import { type Bindings, tableOf } from '../../platform/db/table.ts'
 import { commonBindings, commonFilter, listOrNull } from '../list-filter.ts'
 
 export type DatastoreKind = 'postgres' | 'key_value'
@@ -69,6 +69,19 @@ const datastores = tableOf<StoredDatastore>('datastores', {
 })
 
 const suspendedBy = json({ schema: Type.Array(Type.Unsafe<Suspender>(Type.String())) })
+
+/** One datastore of a workspace, or undefined when there is none of that id in it, or it is being deleted. */
+export const findDatastore = (db: Database, workspaceId: string, id: string): StoredDatastore | undefined =>
+  datastores.get(db, "WHERE id = $id AND workspace_id = $workspaceId AND phase <> 'deleting'", { id, workspaceId })
+
+/** Ids of the datastores that a scope lets through, without those that are being deleted. */
+export function datastoreIdsOf(db: Database, { workspaceId, scope }: Pick<Viewer, 'workspaceId' | 'scope'>): string[] {
+  const { sql = 'TRUE', values = {} } = scopeFilter(scope, { id: 'id', environmentId: 'environment_id' }) ?? {}
+  return db
+    .query<{ id: string }, [Bindings]>(`SELECT id FROM datastores WHERE workspace_id = $workspaceId AND phase <> 'deleting' AND ${sql}`)
+    .all({ workspaceId, ...values })
+    .map(({ id }) => id)
+}
 
 /** Datastores of one kind that scope and query let through, newest first, without those that are being deleted. */
 export function listDatastores(

@@ -9,6 +9,7 @@ export interface StoredEvent {
   seq: number
   id: string
   workspaceId: string
+  /** Id of a service, database or key-value store: Render's field of this name holds all three. Null for what is of none. */
   serviceId: string | null
   serviceName: string | null
   environmentId: string | null

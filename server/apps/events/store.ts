@@ -6,7 +6,7 @@ import { events, type StoredEvent } from './rows.ts'
 import { tellOfEvent } from './wake.ts'
 
 export interface NewEvent {
-  /** A service, or only a workspace for what is of none. */
+  /** A service, database or key-value store, or only a workspace for what is of none. */
   owner: { id?: string; workspaceId: string }
   type: EventType
   details?: Record<string, unknown>
@@ -21,9 +21,10 @@ export function recordEvent(db: Database, { owner, type, details = {}, now }: Ne
   db.query(
     `INSERT INTO events (id, workspace_id, service_id, service_name, environment_id, type, details, created_at)
      VALUES ($id, $workspaceId, $serviceId,
-       coalesce((SELECT name FROM services WHERE id = $serviceId),
+       coalesce((SELECT name FROM services WHERE id = $serviceId), (SELECT name FROM datastores WHERE id = $serviceId),
          (SELECT service_name FROM events WHERE service_id = $serviceId ORDER BY seq DESC LIMIT 1)),
-       (SELECT environment_id FROM services WHERE id = $serviceId), $type, $details,
+       coalesce((SELECT environment_id FROM services WHERE id = $serviceId),
+         (SELECT environment_id FROM datastores WHERE id = $serviceId)), $type, $details,
        max($now, coalesce((SELECT created_at FROM events WHERE seq = (SELECT max(seq) FROM events) AND created_at < $now + $steadyMs), 0)))`,
   ).run({
     id: newId('event', now),

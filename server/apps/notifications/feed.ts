@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import type { EventType } from '../../../shared/event.ts'
 import { markRead, nextEvents } from '../events/readers.ts'
 import type { StoredEvent } from '../events/rows.ts'
 import { insertItem } from './item-store.ts'
@@ -6,7 +7,8 @@ import { overridesOf } from './overrides-store.ts'
 import { type ItemKind, levelOf, reactTo } from './plan.ts'
 import { dropProblem, dropProblemsOf, findProblem, type ProblemKey, problemsOver, putProblem } from './problem-store.ts'
 import { settingsOf } from './settings-store.ts'
-import { type Sign, signOf } from './signs.ts'
+import type { Sign } from './sign.ts'
+import { signOf } from './signs.ts'
 
 export const READER = 'notifications'
 
@@ -29,10 +31,19 @@ export function takeUpEvents({ db, now }: Feeding): Set<string> | undefined {
   })()
 }
 
+const endsOnPurpose: ReadonlySet<EventType> = new Set([
+  'service_suspended',
+  'service_deleted',
+  'postgres_suspended',
+  'postgres_deleted',
+  'key_value_suspended',
+  'key_value_deleted',
+])
+
 function takeUp(feeding: Feeding, event: StoredEvent): boolean {
   const { workspaceId, serviceId, type } = event
   // What is ended on purpose is not over, and no failure either.
-  if (serviceId !== null && (type === 'service_suspended' || type === 'service_deleted')) dropProblemsOf(feeding.db, workspaceId, serviceId)
+  if (serviceId !== null && endsOnPurpose.has(type)) dropProblemsOf(feeding.db, workspaceId, serviceId)
   const sign = signOf(event)
   if (sign === undefined) return false
   react(feeding, event, sign)
@@ -66,14 +77,14 @@ const itemOf = (event: StoredEvent, sign: Sign, { kind, createdAt }: { kind: Ite
 export function tellOver({ db, now }: Feeding, workspaceId: string): void {
   db.transaction(() => {
     for (const problem of problemsOver(db, workspaceId, now())) {
-      const { serviceId, serviceName, overAt } = problem
+      const { serviceId, serviceName, topic, overAt } = problem
       dropProblem(db, problem)
       const item = {
         workspaceId,
         serviceId: serviceId === '' ? null : serviceId,
         serviceName,
         kind: 'over',
-        title: 'Instances serve again',
+        title: topic === 'server' ? 'Instances serve again' : 'Available again',
       } as const
       insertItem(db, { ...item, reason: null, logInstance: null, deployId: null, happenedAt: overAt ?? now(), createdAt: now() })
     }

@@ -1,5 +1,5 @@
 import type { NotificationLevel } from '../../../shared/notification.ts'
-import type { Sign } from './signs.ts'
+import type { Sign } from './sign.ts'
 
 export interface Problem {
   about: string | null

@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { readSeeded } from '../../identity/memberships/seeded.ts'
 import { reachOf } from '../../identity/scopes/reach.ts'
 import { isWithin, type NamedScope, scopeColumn } from '../../identity/scopes/scope.ts'
-import { placeOf } from '../services/store.ts'
+import { placeOfOwner } from '../owners/owners.ts'
 
 export interface Recipient {
   userId: string
@@ -26,8 +26,8 @@ export const recipientsOf = (db: Database, workspaceId: string): Recipient[] =>
     .all({ workspaceId, seeded: readSeeded(db)?.userId ?? '', limit: MOST_RECIPIENTS })
     .map(({ userId, scope }) => ({ userId, scope: scopeColumn.read(scope) }))
 
-/** Whether a recipient may see what happened to a service; what is of none concerns the whole workspace. */
+/** Whether a recipient may see what happened to a service or datastore; what is of none concerns the whole workspace. */
 export function maySee(db: Database, { scope }: Recipient, serviceId: string | null): boolean {
   const reach = reachOf(db, scope)
-  return reach === undefined || (serviceId !== null && isWithin(reach, placeOf(db, serviceId)))
+  return reach === undefined || (serviceId !== null && isWithin(reach, placeOfOwner(db, serviceId)))
 }

@@ -1,34 +1,7 @@
 import type { EventType } from '../../../shared/event.ts'
 import type { StoredEvent } from '../events/rows.ts'
-
-/** What an event says about whether things work. Signs of one topic of a service belong together. */
-export interface Sign {
-  kind: 'bad' | 'good'
-  topic: string
-  title: string
-  /** What failed of the topic. Failures of the same thing are one failure; undefined where all of the topic are alike. */
-  about?: string
-  reason?: string
-  logInstance?: string
-  deployId?: string
-  /** How long it has to stay good until it counts as over, in milliseconds. */
-  calmMs?: number
-  /** Nothing ever says that it is over. */
-  isEndless?: true
-  /** Worth telling by itself, to those who want to hear of all. */
-  isNews?: true
-}
-
-/** Longer than the longest pause between two starts of an instance that dies again and again. */
-const SERVER_CALM_MS = 5 * 60_000
-
-type Reader = (details: Record<string, unknown>, event: StoredEvent) => Sign | undefined
-
-const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
-const reasonIn = ({ reason, message }: Record<string, unknown>) => {
-  const said = text(reason) ?? text(message)
-  return said === undefined ? {} : { reason: said }
-}
+import { datastoreReaders } from './datastore-signs.ts'
+import { type Reader, reasonIn, SERVER_CALM_MS, type Sign, text } from './sign.ts'
 
 const named = (topic: string, details: Record<string, unknown>, field: string): string => `${topic}:${text(details[field]) ?? ''}`
 
@@ -99,6 +72,7 @@ const readers: Partial<Record<EventType, Reader>> = {
   disk_restored: disk('good', 'restored', 'Restored is the disk'),
   disk_snapshot_failed: disk('bad', 'snapshot', 'No snapshot of the disk'),
   disk_snapshot_created: disk('good', 'snapshot', 'There are snapshots again of the disk'),
+  ...datastoreReaders,
 }
 
 /** What an event says about whether things work; undefined for one that says nothing of it. */

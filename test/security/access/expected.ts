@@ -68,6 +68,8 @@ export const expected: Record<OperationId, Expected> = {
   listInstances: read('services.read'),
   listEvents: read('services.read'),
   listWorkspaceEvents: entry('services.read', 200, { isFilter: true }),
+  listPostgresEvents: read('datastores.read'),
+  listKeyValueEvents: read('datastores.read'),
   getEvent: read('services.read'),
   listPlatformEnv: read('services.read'),
   listEnvVars: read('services.read'),

@@ -3,7 +3,7 @@ import type { OperationId, Operations } from '../../../shared/operations/all.ts'
 import type { Expected } from './expected.ts'
 
 /** What can be in an environment itself, or belongs to what can. */
-type InEnvironment = 'serviceId' | 'diskId' | 'eventId' | 'environmentId' | 'envGroupId'
+type InEnvironment = 'serviceId' | 'diskId' | 'eventId' | 'environmentId' | 'envGroupId' | 'postgresId' | 'keyValueId'
 
 type Named<K extends OperationId> = Extract<keyof ParamsOf<Operations[K]>, InEnvironment>
 type OfPlaced = { [K in OperationId]: [Named<K>] extends [never] ? never : K }[OperationId]
@@ -44,6 +44,8 @@ export const inProtected: Record<OfPlaced | Declared, InProtected> = {
   scaleService: { depends: { uses: ['twoInstances'], json: () => ({ numInstances: 1 }) } },
   listInstances: 'allowed',
   listEvents: 'allowed',
+  listPostgresEvents: 'allowed',
+  listKeyValueEvents: 'allowed',
   getEvent: 'allowed',
   listPlatformEnv: 'allowed',
   listEnvVars: 'hidden',

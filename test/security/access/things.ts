@@ -8,6 +8,7 @@ import { newId } from '../../../server/platform/id.ts'
 import type { PathIds } from '../../conformance/requests.ts'
 import { addPerson, addRole, beginSession } from '../../support/access.ts'
 import { call } from '../../support/client.ts'
+import { addDatastore } from '../../support/datastores.ts'
 import { putInto } from '../../support/environments.ts'
 import type { TestServer } from '../../support/server.ts'
 
@@ -125,6 +126,10 @@ const makers: Record<string, Maker> = {
   },
   /** A service of another environment than the one named. */
   foreignId: (place) => makeService(place, {}),
+  postgresId: ({ server, workspaceId, environmentId }, made) =>
+    addDatastore(server, { workspaceId, environmentId: made.environmentId ?? environmentId ?? null }),
+  keyValueId: ({ server, workspaceId, environmentId }, made) =>
+    addDatastore(server, { workspaceId, kind: 'key_value', environmentId: made.environmentId ?? environmentId ?? null }),
   async domainId(place, { serviceId = '' }) {
     const body = await create(place, `/v1/services/${serviceId}/custom-domains`, { name: `${nextName()}.example.com` })
     return (body as unknown as [{ id: string }])[0].id

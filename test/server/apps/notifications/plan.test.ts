@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { composeMessage, type Told } from '../../../../server/apps/notifications/compose.ts'
 import { GROUPED_MS, levelOf, messageDueAt, type Problem, reactTo, retryAt } from '../../../../server/apps/notifications/plan.ts'
 import { maskedUrl } from '../../../../server/apps/notifications/settings.ts'
-import { type Sign, signOf } from '../../../../server/apps/notifications/signs.ts'
+import type { Sign } from '../../../../server/apps/notifications/sign.ts'
+import { signOf } from '../../../../server/apps/notifications/signs.ts'
 import type { EventType } from '../../../../shared/event.ts'
 
 const AT = Date.UTC(2026, 0, 1)
@@ -81,6 +82,21 @@ describe('what is told', () => {
     expect(sign('certificate_issued', { domain: 'a.example.com' }).topic).toBe(one?.topic ?? '')
     expect(sign('disk_created', { diskId: 'd' }).topic).toBe(sign('disk_create_failed', { diskId: 'd' }).topic)
   })
+})
+
+test('of a datastore, failures and their end are of one topic for each thing that can fail', () => {
+  const pairs: [EventType, EventType][] = [
+    ['postgres_unavailable', 'postgres_available'],
+    ['key_value_unhealthy', 'key_value_available'],
+    ['postgres_disk_nearly_full', 'postgres_disk_writable'],
+    ['postgres_disk_full', 'postgres_disk_writable'],
+    ['postgres_backup_failed', 'postgres_backup_completed'],
+    ['postgres_backup_damaged', 'postgres_backup_verified'],
+    ['postgres_wal_archive_failed', 'postgres_wal_archive_resumed'],
+  ]
+  for (const [bad, good] of pairs) expect([sign(bad, {}).topic, sign(bad, {}).kind]).toEqual([sign(good, {}).topic, 'bad'])
+  const nearlyFull = reactTo(sign('postgres_disk_nearly_full', {}), { problem: undefined, level: 'failure', at: AT })
+  expect(reactTo(sign('postgres_disk_full', {}), { problem: nearlyFull.problem, level: 'failure', at: AT }).tells).toBe('failure')
 })
 
 test('what is set for a service goes before what holds in its workspace', () => {
