@@ -1,6 +1,7 @@
 import { dlopen } from 'bun:ffi'
 import { chownSync, closeSync, constants, openSync, readdirSync, readlinkSync, writeSync } from 'node:fs'
 import { AppError, messageOf } from '../../../shared/error.ts'
+import { type EndMark, makeEndMark } from './end-mark.ts'
 
 export interface PtyOptions {
   columns: number
@@ -16,6 +17,7 @@ export interface Pty {
   resize(columns: number, rows: number): void
   pause(): void
   resume(): void
+  /** Resolves when all that was written before has been told, at the latest seconds later. What waits is let go on. */
   settled(): Promise<void>
   close(): void
 }
@@ -24,9 +26,14 @@ export interface Pty {
 export function openPty({ columns, rows, onOutput, owner }: PtyOptions): Pty {
   const state = { isClosed: false, lastOutputAt: 0 }
   let typing: Promise<void> = Promise.resolve()
+  const closed = Promise.withResolvers<void>()
+  let mark: EndMark | undefined
+  const tell = (bytes: Uint8Array) => {
+    if (!state.isClosed && bytes.length > 0) onOutput(bytes)
+  }
   const data = (_: Bun.Terminal, bytes: Uint8Array) => {
     state.lastOutputAt = performance.now()
-    if (!state.isClosed) onOutput(bytes)
+    tell(mark === undefined ? bytes : mark.take(bytes))
   }
   const { terminal, path, master } = makeTerminal({ cols: columns, rows, data })
   if (owner !== undefined) chownSync(path, owner.uid, owner.gid)
@@ -46,12 +53,16 @@ export function openPty({ columns, rows, onOutput, owner }: PtyOptions): Pty {
     pause: () => flow(TCOOFF),
     resume: () => flow(TCOON),
     settled: async () => {
+      mark = makeEndMark()
+      if (await passes(mark, path, closed.promise)) return
       state.lastOutputAt = performance.now()
       while (!state.isClosed && performance.now() - state.lastOutputAt < SILENCE_MS) await Bun.sleep(SILENCE_MS / 2)
+      tell(mark.rest())
     },
     close: () => {
       if (state.isClosed) return
       state.isClosed = true
+      closed.resolve()
       closeSync(descriptor)
       terminal.close()
     },
@@ -59,6 +70,9 @@ export function openPty({ columns, rows, onOutput, owner }: PtyOptions): Pty {
 }
 
 const SILENCE_MS = 20
+
+/** A program can throw the mark away with what nobody has read (TCOFLUSH), or keep others from the terminal (TIOCEXCL). */
+const MARK_DEADLINE_MS = 2000
 
 const RETRY_MS = { first: 1, longest: 50 }
 
@@ -71,6 +85,33 @@ async function typeIn(master: number, bytes: Uint8Array, state: { readonly isClo
     at += count
     retryMs = count > 0 ? RETRY_MS.first : Math.min(retryMs * 2, RETRY_MS.longest)
     if (at < bytes.length) await Bun.sleep(retryMs)
+  }
+}
+
+/** Whether the mark came out behind all output. The terminal is opened anew, for a session that ends hangs up what was open. */
+async function passes(mark: EndMark, path: string, closed: Promise<void>): Promise<boolean> {
+  const descriptor = openQuietly(path)
+  if (descriptor === undefined) return false
+  const writing = { isClosed: false }
+  const { promise: late, resolve } = Promise.withResolvers<boolean>()
+  const deadline = setTimeout(resolve, MARK_DEADLINE_MS, false)
+  try {
+    // A start alone does not undo what Ctrl-S has stopped: it undoes stops like the one before it.
+    for (const action of [TCOOFF, TCOON]) tcflow(descriptor, action)
+    void typeIn(descriptor, mark.bytes, writing)
+    return await Promise.race([mark.seen.then(() => true), closed.then(() => true), late])
+  } finally {
+    clearTimeout(deadline)
+    writing.isClosed = true
+    closeSync(descriptor)
+  }
+}
+
+function openQuietly(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_WRONLY | constants.O_NOCTTY | constants.O_NONBLOCK)
+  } catch {
+    return undefined
   }
 }
 
