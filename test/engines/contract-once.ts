@@ -12,14 +12,14 @@ export interface ContractPlace {
 }
 
 /** What every engine promises of what runs to its end: builds and commands rely on it that go on without their control plane. */
-export function describeRunsOnce(name: string, { engine, restart, world, endOf }: ContractPlace): void {
+export function describeRunsOnce({ engine, restart, world, endOf }: ContractPlace): void {
   const run = async (spec: InstanceSpec) => {
     await engine().start(spec)
     return endOf(spec.instanceId)
   }
   const isRunning = async ({ instanceId }: InstanceSpec) => (await engine().inspect(instanceId))?.status === 'running'
 
-  describe(`${name}: what runs once`, () => {
+  describe('what runs once', () => {
     test('runs to its end, leaves its output, and is told and known until it is removed', async () => {
       const told: unknown[] = []
       engine().onExit((id, state) => told.push([id, state.exitCode]))

@@ -7,6 +7,10 @@ import { type ContractWorld, until } from './world.ts'
 
 /** What every engine promises, whatever it runs workloads with. */
 export function describeEngine(name: string, makeWorld: () => ContractWorld): void {
+  describe(name, () => engineContract(makeWorld))
+}
+
+function engineContract(makeWorld: () => ContractWorld): void {
   let world: ContractWorld
   let engine: Engine
   const open = eachInAWorld({
@@ -39,7 +43,7 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
   }
   const isRunning = async ({ instanceId }: InstanceSpec) => (await engine.inspect(instanceId))?.status === 'running'
 
-  describe(`${name}: start`, () => {
+  describe('start', () => {
     test('runs a program with the whole of its environment', async () => {
       const env = { PATH: '/usr/bin:/bin', name: 'a', command: 'b', QUOTES: `'"$(id)\`\\`, LINES: 'one\ntwo', EMPTY: '' }
       const spec = world.instance(['printenv'], { env: () => env })
@@ -112,7 +116,7 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
     })
   })
 
-  describe(`${name}: the end of an instance`, () => {
+  describe('the end of an instance', () => {
     test.each([0, 7, 137])('is told with its exit code %i', async (exit) => {
       expect(await run(world.instance([{ exit }]))).toEqual({ status: 'exited', exitCode: exit, signal: null, at: expect.any(String) })
     })
@@ -149,7 +153,7 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
     })
   })
 
-  describe(`${name}: stop`, () => {
+  describe('stop', () => {
     test('lets a program end in its own way', async () => {
       const spec = await startServing('polite')
       await engine.stop(spec.instanceId, { graceMs: 30_000 })
@@ -171,7 +175,7 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
     })
   })
 
-  describe(`${name}: remove`, () => {
+  describe('remove', () => {
     test('is refused while the instance runs', async () => {
       const { instanceId } = await startServing()
       await expect(engine.remove(instanceId)).rejects.toMatchObject({ code: 'conflict' })
@@ -196,7 +200,7 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
     })
   })
 
-  describe(`${name}: usage`, () => {
+  describe('usage', () => {
     test('is undefined for what does not run', async () => {
       const spec = await startServing()
       expect(await engine.usage(spec.instanceId)).toMatchObject({ cpuSeconds: expect.any(Number), memoryBytes: expect.any(Number) })
@@ -206,7 +210,7 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
     })
   })
 
-  describeRunsOnce(name, {
+  describeRunsOnce({
     engine: () => engine,
     async restart() {
       await engine.close()
@@ -216,7 +220,7 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
     endOf,
   })
 
-  describe(`${name}: a new engine on the same state`, () => {
+  describe('a new engine on the same state', () => {
     test('finds what runs and is told how it ends', async () => {
       const spec = await startServing('polite')
       const [before, { epoch }] = [await engine.inspect(spec.instanceId), engine]
@@ -242,7 +246,7 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
     })
   })
 
-  describe(`${name}: close`, () => {
+  describe('close', () => {
     test('leaves everything running but terminals', async () => {
       const spec = await startServing()
       const task = world.task([{ print: 'up' }, 'serve'])
@@ -263,7 +267,7 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
     })
   })
 
-  describe(`${name}: freeze`, () => {
+  describe('freeze', () => {
     test('leaves an instance running, beyond the control plane, until it is thawed or stopped', async () => {
       const spec = await startServing('polite')
       await Promise.all([engine.freeze(spec.instanceId), engine.freeze(spec.instanceId)])
@@ -295,7 +299,7 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
     })
   })
 
-  describe(`${name}: terminals`, () => {
+  describe('terminals', () => {
     let shown: string
     const onOutput = (bytes: Uint8Array) => {
       shown += new TextDecoder().decode(bytes)

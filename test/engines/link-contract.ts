@@ -6,6 +6,10 @@ import { type Act, type ContractWorld, until } from './world.ts'
 
 /** What every engine promises of private networks, where its instances have networks of their own. */
 export function describeLinks(engineName: string, makeWorld: () => ContractWorld): void {
+  describe(engineName, () => linkContract(makeWorld))
+}
+
+function linkContract(makeWorld: () => ContractWorld): void {
   let world: ContractWorld
   let engine: Engine
   const open = eachInAWorld({
@@ -46,7 +50,7 @@ export function describeLinks(engineName: string, makeWorld: () => ContractWorld
       await prove()
     })
 
-  describe(`${engineName}: private networks`, () => {
+  describe('private networks', () => {
     promised('are reached from inside only, by names that each has of its own', async () => {
       const [ours, theirs] = [
         await start('srv-one', 'a', [{ answer: 'ours' }, 'serve']),

@@ -11,7 +11,10 @@ interface Opened<W, E> {
   use(world: W, engine: E): void
 }
 
-/** A world for each test, of which nothing is left after it. Returns what opens a further engine on it. */
+/**
+ * A world for each test, of which nothing is left after it. Returns what opens a further engine on it. Called inside of `describe`:
+ * hooks at the top of a file run for the tests of all its suites.
+ */
 export function eachInAWorld<W extends { dispose(): void }, E extends Closable>({
   makeWorld,
   openOn,

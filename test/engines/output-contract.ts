@@ -7,6 +7,10 @@ import { type Act, type ContractWorld, until } from './world.ts'
 
 /** What every engine promises of what workloads write. */
 export function describeOutput(name: string, makeWorld: () => ContractWorld): void {
+  describe(name, () => outputContract(makeWorld))
+}
+
+function outputContract(makeWorld: () => ContractWorld): void {
   let world: ContractWorld
   let engine: Engine
   const open = eachInAWorld({
@@ -42,7 +46,7 @@ export function describeOutput(name: string, makeWorld: () => ContractWorld): vo
   }
   const printed = (text: string) => [{ print: text }, { exit: 0 }]
 
-  describe(`${name}: output`, () => {
+  describe('output', () => {
     test('is all there once the end is known, in the order of writing', async () => {
       const spec = await run([{ print: 'one' }, { print: 'two' }, { print: 'three' }])
       expect((await readAll(outputOf(spec))).text).toBe('one\ntwo\nthree\n')

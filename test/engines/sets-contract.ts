@@ -21,6 +21,10 @@ const desired = (id: string, replicas: number, { purpose = 'lasting', acts = ['s
 
 /** What everybody promises who keeps sets. */
 export function describeSets(name: string, makeWorld: () => SetsWorld): void {
+  describe(name, () => setsContract(makeWorld))
+}
+
+function setsContract(makeWorld: () => SetsWorld): void {
   let world: SetsWorld
   let sets: Sets
   beforeEach(async () => {
@@ -38,7 +42,7 @@ export function describeSets(name: string, makeWorld: () => SetsWorld): void {
   const asReported = async (...setIds: string[]) =>
     expect((await world.running()).sort()).toEqual(ids(setIds.flatMap((id) => sets.instances(id))))
 
-  describe(`${name}: sets`, () => {
+  describe('sets', () => {
     test('a set that is applied runs at its size, and the same twice is nothing', async () => {
       sets.apply(desired('dep-1.0', 2))
       expect(sets.instances('dep-1.0')).toHaveLength(2)

@@ -8,6 +8,10 @@ const TIMEOUT_MS = 60_000
 
 /** What volumes of every engine promise, wherever they stand. */
 export function describeVolumes(name: string, makeWorld: () => VolumesWorld): void {
+  describe(name, () => volumesContract(makeWorld))
+}
+
+function volumesContract(makeWorld: () => VolumesWorld): void {
   let world: VolumesWorld
   let volumes: Volumes
 
@@ -25,7 +29,7 @@ export function describeVolumes(name: string, makeWorld: () => VolumesWorld): vo
   }
   const textIn = ({ id }: NewVolume) => world.read(id, 'file')
 
-  describe(`${name}: a volume`, { timeout: TIMEOUT_MS }, () => {
+  describe('a volume', { timeout: TIMEOUT_MS }, () => {
     test('is made once: what is on it stays when it is made again, and a later control plane knows it', async () => {
       const volume = await make()
       await volumes.make(volume)
@@ -113,7 +117,7 @@ export function describeVolumes(name: string, makeWorld: () => VolumesWorld): vo
     )
   })
 
-  describe(`${name}: a snapshot`, { timeout: TIMEOUT_MS }, () => {
+  describe('a snapshot', { timeout: TIMEOUT_MS }, () => {
     const [key, keepAs] = ['snp-a', 'snp-before']
     const restore = { key, keepAs, sizeGb: 1 }
 

@@ -7,6 +7,10 @@ import { makeWorld, until, type World } from './world.ts'
 
 /** What every engine must do when it freezes instances. */
 export function describeFreezing(name: string, factory: EngineFactory): void {
+  describe(name, () => freezingContract(factory))
+}
+
+function freezingContract(factory: EngineFactory): void {
   let world: World
   let engine: ProcessEngine
 
@@ -21,7 +25,7 @@ export function describeFreezing(name: string, factory: EngineFactory): void {
     world.dispose()
   })
 
-  describe(`${name}: freeze`, () => {
+  describe('freeze', () => {
     const counting = 'n=0; while :; do n=$((n+1)); [ $((n % 1000)) -ne 0 ] || echo $n >count; done'
     const busy = () => world.instance(`(while :; do :; done) & setsid sh -c 'while :; do :; done' & ${counting}`)
     const cpuSeconds = async (spec: ProcessSpec) => (await engine.usage(spec.instanceId))?.cpuSeconds ?? Number.NaN

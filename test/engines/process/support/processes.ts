@@ -13,6 +13,12 @@ export type EngineFactory = (world: World) => Promise<ProcessEngine>
 
 /** What the process engine does beyond the contract: real shells, processes, folders and limits. */
 export function describeProcesses(name: string, factory: EngineFactory): void {
+  describe(name, () => processContract(factory))
+  describeFreezing(name, factory)
+  describeTerminals(name, factory)
+}
+
+function processContract(factory: EngineFactory): void {
   let world: World
   let engine: ProcessEngine
   const open = eachInAWorld({
@@ -38,7 +44,7 @@ export function describeProcesses(name: string, factory: EngineFactory): void {
     return found?.holds ?? false
   }
 
-  describe(`${name}: start`, () => {
+  describe('start', () => {
     test('runs the command with exactly its environment, in its folder', async () => {
       const env = { PATH: '/usr/bin:/bin', name: 'a', command: 'b', QUOTES: `'"$(id)\`\\`, LINES: 'one\ntwo', EMPTY: '' }
       const spec = world.instance('exec env -0', { env })
@@ -69,7 +75,7 @@ export function describeProcesses(name: string, factory: EngineFactory): void {
     })
   })
 
-  describe(`${name}: the end of an instance`, () => {
+  describe('the end of an instance', () => {
     test('takes along what the command left in the background', async () => {
       const nap = marker()
       await run(world.instance(`sleep ${nap} & (sleep ${nap} &); exit 0`))
@@ -84,7 +90,7 @@ export function describeProcesses(name: string, factory: EngineFactory): void {
     })
   })
 
-  describe(`${name}: stop`, () => {
+  describe('stop', () => {
     test('lets the command end in its own way', async () => {
       const spec = world.instance("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.01; done")
       await engine.start(spec)
@@ -123,7 +129,7 @@ export function describeProcesses(name: string, factory: EngineFactory): void {
     })
   })
 
-  describe(`${name}: remove`, () => {
+  describe('remove', () => {
     test('of a service ends and forgets all of it and nothing else', async () => {
       const [nap, other] = [marker(), marker()]
       const stays = world.instance(`exec sleep ${other}`, { sandbox: world.service('srv-two') })
@@ -135,7 +141,7 @@ export function describeProcesses(name: string, factory: EngineFactory): void {
     })
   })
 
-  describe(`${name}: limits`, () => {
+  describe('limits', () => {
     test('a memory hog is killed and told as such', async () => {
       if (!(await promises('memory-limit'))) return
       expect(await run(world.instance('exec tail /dev/zero'))).toMatchObject({ signal: 'SIGKILL', why: 'out_of_memory' })
@@ -176,7 +182,7 @@ export function describeProcesses(name: string, factory: EngineFactory): void {
     })
   })
 
-  describe(`${name}: what runs once`, () => {
+  describe('what runs once', () => {
     test('runs to its end and leaves its output', async () => {
       const task = world.task('echo built >result; cat result; exit 4')
       expect(await runToEnd(engine, task)).toEqual({ status: 'exited', exitCode: 4, signal: null, at: expect.any(String) })
@@ -201,7 +207,7 @@ export function describeProcesses(name: string, factory: EngineFactory): void {
     })
   })
 
-  describe(`${name}: a new engine on the same state`, () => {
+  describe('a new engine on the same state', () => {
     test('finds what runs and is told how it ends', async () => {
       const spec = world.instance('while [ ! -e end ]; do sleep 0.01; done; exit 42')
       await engine.start(spec)
@@ -236,7 +242,7 @@ export function describeProcesses(name: string, factory: EngineFactory): void {
     })
   })
 
-  describe(`${name}: close`, () => {
+  describe('close', () => {
     test('leaves everything running', async () => {
       const [nap, build] = [marker(), marker()]
       await engine.start(world.instance(`exec sleep ${nap}`))
@@ -248,7 +254,4 @@ export function describeProcesses(name: string, factory: EngineFactory): void {
       expect(pidsWith(nap)).not.toEqual([])
     })
   })
-
-  describeFreezing(name, factory)
-  describeTerminals(name, factory)
 }
