@@ -1,4 +1,5 @@
-import type { ProxyTarget, Route } from '../../server/ingress/tables/route-table.ts'
+import type { ProxyTarget } from '../../server/ingress/tables/proxy-target.ts'
+import type { Route } from '../../server/ingress/tables/route-table.ts'
 import type { Dial } from '../../server/platform/network/dial.ts'
 import type { RecordingIngress } from './recording-ingress.ts'
 

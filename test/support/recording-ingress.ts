@@ -1,5 +1,6 @@
 import type { IngressClient } from '../../server/ingress/control/client.ts'
-import type { ProxyTarget, Route, RouteTable } from '../../server/ingress/tables/route-table.ts'
+import type { ProxyTarget } from '../../server/ingress/tables/proxy-target.ts'
+import type { Route, RouteTable } from '../../server/ingress/tables/route-table.ts'
 import { createLeases, type Leases } from '../../server/platform/work/leases.ts'
 import { AppError } from '../../shared/error.ts'
 import { idleIngress } from './idle-parts.ts'

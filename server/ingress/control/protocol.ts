@@ -29,6 +29,10 @@ export const Successor = Type.Object({
 })
 export type Successor = Static<typeof Successor>
 
+/** A key by which a session with a Postgres is cancelled; the secret is base64. */
+export const Cancellation = Type.Object({ processId: Type.Integer(), secret: Type.String({ minLength: 1, maxLength: 400 }) })
+export type Cancellation = Static<typeof Cancellation>
+
 export const ControlError = Type.Object({ code: Type.String(), message: Type.String() })
 
 /** Names the publisher of a snapshot: versions of two publishers cannot be compared. */
@@ -45,6 +49,7 @@ export const controlPaths = {
   shutdown: '/shutdown',
   counters: '/counters',
   countersSince: ({ epoch, revision }: KnownCounts) => `/counters?${new URLSearchParams({ epoch, revision: String(revision) })}`,
+  cancellations: '/cancellations',
   heldServices: '/parked',
   heldServicesSince: (revision: number) => `/parked?since=${revision}`,
   drainState: (instanceId: string) => `/instances/${encodeURIComponent(instanceId)}/drain-state`,

@@ -1,10 +1,12 @@
 import { chmodSync, renameSync, rmSync } from 'node:fs'
+import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { AppError, errorStatus, messageOf } from '../../../shared/error.ts'
 import type { Publish } from '../tables/publication.ts'
 import type { KnownCounts, TrafficCounts } from '../traffic/counts.ts'
 import { dropNames, ownSocketPath, sweepNames, takeName } from './names.ts'
 import {
+  Cancellation,
   controlPaths,
   type DrainState,
   HELD_PATIENCE_MS,
@@ -25,6 +27,8 @@ export interface ControlledIngress {
   closeTunnels(instanceId: string): void
   abortRequests(instanceId: string): void
   heldServices(known: number | undefined, patienceMs: number): Promise<HeldServicesAnswer>
+  /** Cancels what runs in a session that came in here, if this is its key. */
+  cancel(cancellation: Cancellation): Promise<unknown>
   /** Starts the successor and leaves it the clients to come; rejects, and goes on as before, when that one does not come to serve. */
   handOver(successor: Successor): Promise<void>
   shutdown(): void
@@ -35,6 +39,7 @@ const OWNER_ONLY = 0o600
 const MAX_SNAPSHOT_BYTES = 256 * 1024 * 1024
 
 const PATIENCE_SECONDS = 60
+const SUCCESSOR_WANTED = 'A successor needs a command, an environment and a file for its output.'
 
 export interface Control {
   takeName(): void
@@ -105,8 +110,11 @@ async function answer(ingress: ControlledIngress, request: Request): Promise<Res
     case 'POST instances/abort-requests':
       ingress.abortRequests(instanceId)
       return done()
+    case `POST ${controlPaths.cancellations}`:
+      await ingress.cancel(shapeOf(Cancellation, await request.json(), 'A request to cancel needs a process id and a key.'))
+      return done()
     case `POST ${controlPaths.handOver}`:
-      await ingress.handOver(successorOf(await request.json()))
+      await ingress.handOver(shapeOf(Successor, await request.json(), SUCCESSOR_WANTED))
       return done()
     case `POST ${controlPaths.shutdown}`:
       ingress.shutdown()
@@ -118,9 +126,9 @@ async function answer(ingress: ControlledIngress, request: Request): Promise<Res
 
 const publisherOf = (request: Request): string => request.headers.get(PUBLISHER_HEADER) ?? ''
 
-function successorOf(value: unknown): Successor {
-  if (Value.Check(Successor, value)) return value
-  throw new AppError('validation_failed', 'A successor needs a command, an environment and a file for its output.')
+function shapeOf<T extends TSchema>(schema: T, value: unknown, wanted: string): Static<T> {
+  if (Value.Check(schema, value)) return value
+  throw new AppError('validation_failed', wanted)
 }
 
 function knownCounts(query: URLSearchParams): KnownCounts | undefined {

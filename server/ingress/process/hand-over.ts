@@ -17,7 +17,8 @@ import { startIngressProcess } from './start-process.ts'
  * its listening sockets, and both accept until the next one answers on the control socket. Then this one accepts no more and lives
  * on for the clients it has: each gets its next answer with the request to come back on a new connection, and nothing is cut that was
  * under way. Connections that stay silent are closed after a while, tunnels are told to come again (WebSockets with 1001), and what
- * is still being answered after the grace is given up. Whoever of the two dies at whatever moment, the other one serves.
+ * is still being answered after the grace is given up. Sessions with databases last for that grace, idle ones too, and are then ended
+ * with a word. Whoever of the two dies at whatever moment, the other one serves.
  */
 export interface HandOver {
   readonly isSucceeded: boolean
@@ -96,7 +97,7 @@ async function retire(parts: HandOverParts): Promise<void> {
   const allGone = Promise.all([streams.retire(), ...listeners.map((listener) => listener.retire())])
   await within(limits.successionQuietMs, allGone)
   targets.closeAllTunnels()
-  for (const listener of listeners) listener.closeIdle()
+  for (const listener of listeners) if (!listener.isPatient) listener.closeIdle()
   await within(limits.successionGraceMs, allGone)
   abandonAll(parts)
 }

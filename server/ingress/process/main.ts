@@ -24,6 +24,7 @@ import { Router } from '../serve/router.ts'
 import { type InheritedListener, inheritanceOf } from '../sockets/inherited.ts'
 import { StaticFiles } from '../static/files.ts'
 import { createStreams, type Streams } from '../streams/streams.ts'
+import { type DatabaseKind, NO_DATABASES } from '../tables/database-route.ts'
 import { type Publish, type PublishedTable, publicationOf, restore } from '../tables/publication.ts'
 import { parseRouteChanges, withRouteChanges } from '../tables/route-changes.ts'
 import { parseRouteTable, type RouteTable } from '../tables/route-table.ts'
@@ -32,6 +33,7 @@ import { createTlsSide, type TlsOptions, type TlsSide } from '../tls/tls-side.ts
 import type { Served } from '../traffic/counters.ts'
 import { createTraffic, type IngressTraffic } from '../traffic/traffic.ts'
 import { Targets } from '../upstream/targets.ts'
+import { createDatabaseSide, type DatabaseOptions, type DatabaseSide } from './database-side.ts'
 import { createHandOver } from './hand-over.ts'
 
 export interface IngressOptions {
@@ -39,6 +41,8 @@ export interface IngressOptions {
   controlSocketPath: string
   routesFilePath: string
   tls?: TlsOptions
+  /** Where databases are reached from outside. */
+  databases?: DatabaseOptions
   version: string
   trustedProxies: string[]
   inherited?: readonly InheritedListener[]
@@ -51,6 +55,7 @@ export interface IngressOptions {
 export interface RunningIngress {
   address: { host: string; port: number }
   tlsAddress: { host: string; port: number } | undefined
+  databaseAddress(kind: DatabaseKind): { host: string; port: number } | undefined
   close(): Promise<void>
   closed: Promise<void>
 }
@@ -67,8 +72,10 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
   const activator = new Activator(limits, deadlines)
   const router = new Router({ proxy: { limits, deadlines, targets, log }, files: new StaticFiles(log), activator, isTrusted })
   const streams = createStreams({ inheritance, limits, log })
-  const routes = routesOf({ router, streams }, options)
   const tls = createTlsSide(options.tls, log)
+  const { certificates } = tls
+  const databases = createDatabaseSide({ ...options, options: options.databases ?? {}, certificates, limits })
+  const routes = routesOf({ router, streams, databases }, options)
   const traffic = createTraffic({
     served: servedBy(router, targets),
     lastCountsDir: dirname(options.controlSocketPath),
@@ -76,7 +83,7 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
     isTrusted,
     log,
   })
-  const parts = { options, limits, deadlines, targets, activator, router, streams, routes, tls, traffic }
+  const parts = { options, limits, deadlines, targets, activator, router, streams, databases, routes, tls, traffic }
   const ready = Promise.withResolvers<ControlledIngress>()
   ready.promise.catch(() => {})
   let control: Control | undefined
@@ -92,6 +99,7 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
       listenTls: options.tls?.listen,
       inheritance,
       transport: tls.transport,
+      doors: databases.doors,
       context,
       log,
     })
@@ -100,7 +108,7 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
     ready.reject(error)
     await control?.stop()
     await listeners?.abandon()
-    for (const part of [streams, tls, deadlines]) part.stop()
+    for (const part of [streams, databases, tls, deadlines]) part.stop()
     throw error
   }
 }
@@ -139,6 +147,7 @@ interface Parts {
   activator: Activator
   router: Router
   streams: Streams
+  databases: DatabaseSide
   routes: PublishedTable<RouteTable>
   tls: TlsSide
   traffic: IngressTraffic
@@ -148,7 +157,8 @@ interface Parts {
 }
 
 function operate(parts: Parts): RunningIngress {
-  const { options, limits, deadlines, targets, activator, router, streams, routes, tls, traffic, listeners, control, ready } = parts
+  const { options, limits, deadlines, targets, activator, router, streams, databases, routes, tls, traffic, listeners, control, ready } =
+    parts
   const { controlSocketPath, log } = options
   const handOver = createHandOver({
     controlSocketPath,
@@ -162,6 +172,7 @@ function operate(parts: Parts): RunningIngress {
     log,
     ended: () => {
       listeners.stop()
+      databases.stop()
       tls.stop()
       return traffic.close()
     },
@@ -185,14 +196,16 @@ function operate(parts: Parts): RunningIngress {
     publishCertificates: tls.table === undefined ? noCertificates : publicationOf(tls.table, isSucceeded).publish,
     drainState: (instanceId) => {
       const { inFlight, tunnels } = targets.drainState(instanceId)
-      return { inFlight, tunnels: tunnels + streams.countOf(instanceId) }
+      return { inFlight, tunnels: tunnels + streams.countOf(instanceId) + databases.directory.countOf(instanceId) }
     },
     closeTunnels: (instanceId) => {
       targets.closeTunnels(instanceId)
       streams.cut(instanceId)
+      databases.directory.cut(instanceId)
     },
     abortRequests: (instanceId) => targets.abortRequests(instanceId),
     heldServices: (known, patienceMs) => activator.services.changesSince(known, patienceMs),
+    cancel: ({ processId, secret }) => databases.cancel({ processId, secret: Buffer.from(secret, 'base64') }),
     handOver: (successor) => handOver.to(successor),
     shutdown: () => void handOver.close(),
   }
@@ -200,11 +213,17 @@ function operate(parts: Parts): RunningIngress {
   control.takeName()
   const addresses = listeners.all.map(({ address: { host, port } }) => `${host}:${port}`)
   log(`Serving at ${addresses.join(' and ')} with route table ${router.version}`)
-  return { address: listeners.http.address, tlsAddress: listeners.tls?.address, close: handOver.close, closed: handOver.closed }
+  return {
+    address: listeners.http.address,
+    tlsAddress: listeners.tls?.address,
+    databaseAddress: (kind) => listeners.doors.get(kind)?.address,
+    close: handOver.close,
+    closed: handOver.closed,
+  }
 }
 
 const routesOf = (
-  { router, streams }: { router: Router; streams: Streams },
+  { router, streams, databases }: Pick<Parts, 'router' | 'streams' | 'databases'>,
   { routesFilePath, log }: IngressOptions,
 ): PublishedTable<RouteTable> => ({
   name: 'route table',
@@ -213,6 +232,7 @@ const routesOf = (
   apply: (table) => {
     router.apply(table)
     streams.apply(table.streams ?? [])
+    databases.directory.apply(table.databases ?? NO_DATABASES)
   },
   log,
 })

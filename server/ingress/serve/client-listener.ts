@@ -8,6 +8,8 @@ export interface ClientListener {
   readonly address: { host: string; port: number }
   readonly connectionCount: number
   readonly descriptor: number
+  /** After a hand-over its idle clients are left alone for as long as those that are busy. */
+  readonly isPatient: boolean
   /** Takes no further connection. Idle ones stay for one more request, as one may be on its way; every answer asks for a new connection. */
   retire(): Promise<void>
   closeIdle(): void
@@ -22,6 +24,7 @@ export interface ListenOptions {
   connectionLimits: ConnectionLimits
   turnedAway: ReportedCount
   context: Omit<ClientContext, 'left' | 'isEnding'>
+  isPatient?: boolean
   log: (line: string) => void
 }
 
@@ -47,6 +50,7 @@ export function listenForClients(options: ListenOptions): ClientListener {
   )
   return {
     address: { host, port: listener.port },
+    isPatient: options.isPatient ?? false,
     get descriptor() {
       return listener.descriptor
     },

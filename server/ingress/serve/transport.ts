@@ -25,19 +25,27 @@ export interface OpenListener {
 /** How clients come in: it accepts them and gives them to the reception. @throws AppError `unavailable` when it cannot listen there. */
 export type Transport = (place: Place, reception: Reception) => OpenListener
 
-export const plainTransport: Transport = ({ host, port, inherited }, reception) => {
-  const socket: Bun.SocketHandler<Connection> = {
-    open: (client) => reception.admit(client, () => new ClientConnection(client, reception.context, 'http')),
-    ...connectionEvents(reception),
-  }
-  const options = { hostname: host, port, allowHalfOpen: true, socket }
-  const listener = orUnavailable({ host, port }, '--ingress', () =>
-    Bun.listen<Connection>(inherited === undefined ? options : inheriting(options, inherited)),
-  )
-  return {
-    port: inherited === undefined ? listener.port : port,
-    descriptor: inherited ?? descriptorOf(listener),
-    stop: () => listener.stop(),
+export const plainTransport: Transport = plainTransportOf(
+  '--ingress',
+  (client, { context }) => new ClientConnection(client, context, 'http'),
+)
+
+/** Clients come in in clear, each as what `create` makes of it; `setting` is what sets the address. */
+export function plainTransportOf(setting: string, create: (client: ClientSocket, reception: Reception) => Connection): Transport {
+  return ({ host, port, inherited }, reception) => {
+    const socket: Bun.SocketHandler<Connection> = {
+      open: (client) => reception.admit(client, () => create(client, reception)),
+      ...connectionEvents(reception),
+    }
+    const options = { hostname: host, port, allowHalfOpen: true, socket }
+    const listener = orUnavailable({ host, port }, setting, () =>
+      Bun.listen<Connection>(inherited === undefined ? options : inheriting(options, inherited)),
+    )
+    return {
+      port: inherited === undefined ? listener.port : port,
+      descriptor: inherited ?? descriptorOf(listener),
+      stop: () => listener.stop(),
+    }
   }
 }
 

@@ -1,5 +1,6 @@
+import { connectWithin } from '../sockets/connect-within.ts'
 import { Outgoing } from '../sockets/outgoing.ts'
-import type { ProxyTarget } from '../tables/route-table.ts'
+import type { ProxyTarget } from '../tables/proxy-target.ts'
 
 interface Side {
   socket: Bun.Socket<PipedConnection>
@@ -68,7 +69,7 @@ export class PipedConnection {
 
   async #connect(): Promise<void> {
     for (const target of this.#options.targets) {
-      const socket = await connectTo(target, this, this.#options.connectTimeoutMs)
+      const socket = await connectWithin(target, { data: this, handlers: pipeEvents, timeoutMs: this.#options.connectTimeoutMs })
       if (socket === undefined) continue
       if (this.#isGone) return void socket.terminate()
       this.#target = target
@@ -96,22 +97,6 @@ export const pipeEvents: Bun.SocketHandler<PipedConnection> = {
   end: (socket) => socket.data?.ended(socket),
   close: (socket, error) => socket.data?.closed(socket, error),
   error: (socket) => socket.data?.cut(),
-}
-
-async function connectTo(
-  { host, port }: ProxyTarget,
-  data: PipedConnection,
-  timeoutMs: number,
-): Promise<Bun.Socket<PipedConnection> | undefined> {
-  const timeout = AbortSignal.timeout(timeoutMs)
-  // Nothing it says is lost: it is paused until we have taken note of it.
-  const socket: Bun.SocketHandler<PipedConnection> = { ...pipeEvents, open: (opened) => opened.pause() }
-  const connecting = Bun.connect({ hostname: host, port, allowHalfOpen: true, data, socket }).catch(() => undefined)
-  const late = new Promise<undefined>((resolve) => timeout.addEventListener('abort', () => resolve(undefined), { once: true }))
-  const opened = await Promise.race([connecting, late])
-  if (opened === undefined) void connecting.then((tooLate) => tooLate?.terminate())
-  opened?.resume()
-  return opened
 }
 
 const sideOf = (socket: Bun.Socket<PipedConnection>): Side => ({

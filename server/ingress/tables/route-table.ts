@@ -1,14 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { AppError } from '../../../shared/error.ts'
 import { parseHost } from '../message/host.ts'
+import { DatabaseRoutes } from './database-route.ts'
 import { parseShape } from './parse-shape.ts'
-
-export const ProxyTarget = Type.Object({
-  instanceId: Type.String({ minLength: 1 }),
-  host: Type.String({ minLength: 1 }),
-  port: Type.Integer({ minimum: 1, maximum: 65_535 }),
-})
-export type ProxyTarget = Static<typeof ProxyTarget>
+import { ProxyTarget } from './proxy-target.ts'
 
 /**
  * A rule of a site or service. `source` may hold `:name` for one segment and `*` for the rest; `destination` may use both.
@@ -75,6 +70,7 @@ export const RouteTable = Type.Object({
   version: Type.Integer({ minimum: 0 }),
   hosts: Type.Record(Type.String(), Route),
   streams: Type.Optional(Type.Array(Stream)),
+  databases: Type.Optional(DatabaseRoutes),
 })
 export type RouteTable = Static<typeof RouteTable>
 
@@ -82,8 +78,8 @@ export const EMPTY_ROUTE_TABLE: RouteTable = { version: 0, hosts: {} }
 
 /** Brings host names into the form of the table. @throws AppError `validation_failed` naming the first place that is wrong. */
 export function parseRouteTable(value: unknown): RouteTable {
-  const { version, hosts, streams } = parseShape(RouteTable, value, 'The route table is')
-  return { version, hosts: canonicalHosts(hosts), ...(streams && { streams }) }
+  const { version, hosts, streams, databases } = parseShape(RouteTable, value, 'The route table is')
+  return { version, hosts: canonicalHosts(hosts), ...(streams && { streams }), ...(databases && { databases }) }
 }
 
 export const canonicalHosts = (hosts: RouteTable['hosts']): RouteTable['hosts'] =>

@@ -9,7 +9,10 @@ import { TlsAccept, type TlsAcceptParts } from './tls-accept.ts'
 /** A fatal alert in a record of its own: unrecognized_name (RFC 6066 section 3). */
 export const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112])
 
-export const handshakeEvents = (parts: TlsAcceptParts) =>
+/** What becomes of a client once TLS is agreed on. */
+export type Agreed = (accept: TlsAccept, socket: ClientSocket) => void
+
+export const handshakeEvents = (parts: TlsAcceptParts, agreed: Agreed = beginHttp(parts)) =>
   ({
     ...connectionEvents(parts.reception),
     handshake(socket: ClientSocket, isAgreed: boolean, error: Error | null) {
@@ -17,11 +20,17 @@ export const handshakeEvents = (parts: TlsAcceptParts) =>
       if (!(accept instanceof TlsAccept)) return
       accept.moveTo(socket)
       if (!isAgreed) accept.fail(error?.message ?? 'no reason')
-      // The authority has seen the certificate, which is all it came for.
-      else if (socket.alpnProtocol === ACME_PROTOCOL) accept.drop()
-      else accept.settle(() => connectionFor(socket.alpnProtocol, socket, parts.reception.context))
+      else agreed(accept, socket)
     },
   }) satisfies Bun.SocketHandler<Connection>
+
+const beginHttp =
+  ({ reception }: TlsAcceptParts): Agreed =>
+  (accept, socket) => {
+    // The authority has seen the certificate, which is all it came for.
+    if (socket.alpnProtocol === ACME_PROTOCOL) accept.drop()
+    else accept.settle(() => connectionFor(socket.alpnProtocol, socket, reception.context))
+  }
 
 export const tlsEvents = (parts: TlsAcceptParts, certificates: Certificates): TlsHandlers<Connection> => ({
   ...handshakeEvents(parts),

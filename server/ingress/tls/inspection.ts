@@ -52,4 +52,5 @@ function choose(certificates: Certificates, { serverName, protocols }: ClientHel
   return { context: certificates.contextFor(serverName), protocols: PROTOCOLS }
 }
 
-const SPENT: Connection = { received() {}, drained() {}, ended() {}, gone() {}, closeWhenIdle() {}, drop() {} }
+/** Stands in a socket that goes on emitting encrypted bytes, which nobody needs: it is set before `upgradeServer`, which emits some at once. */
+export const SPENT: Connection = { received() {}, drained() {}, ended() {}, gone() {}, closeWhenIdle() {}, drop() {} }

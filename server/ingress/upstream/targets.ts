@@ -1,4 +1,5 @@
-import type { ProxyTarget, RouteTable } from '../tables/route-table.ts'
+import type { ProxyTarget } from '../tables/proxy-target.ts'
+import type { RouteTable } from '../tables/route-table.ts'
 import { Target } from './target.ts'
 
 export interface DrainState {

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createIngressClient, type IngressClient } from '../../../server/ingress/control/client.ts'
 import type { IngressLimits } from '../../../server/ingress/limits/limits.ts'
+import type { DatabaseOptions } from '../../../server/ingress/process/database-side.ts'
 import { type RunningIngress, runIngress } from '../../../server/ingress/process/main.ts'
+import type { DatabaseRoutes } from '../../../server/ingress/tables/database-route.ts'
 import type { Route } from '../../../server/ingress/tables/route-table.ts'
 import type { TlsOptions } from '../../../server/ingress/tls/tls-side.ts'
 
@@ -17,7 +19,7 @@ export interface World {
   port: number
   logged: string[]
   /** Publishes these hosts as the next version. */
-  publish(hosts: Record<string, Route>): Promise<void>
+  publish(hosts: Record<string, Route>, databases?: DatabaseRoutes): Promise<void>
   close(): Promise<void>
 }
 
@@ -28,11 +30,12 @@ export interface WorldOptions {
   accessLog?: string
   /** Its file stands in the world's folder. */
   tls?: Omit<TlsOptions, 'certificatesFilePath'>
+  databases?: DatabaseOptions
 }
 
 const TEST_TICK_MS = 10
 
-export async function startWorld({ limits = {}, trustedProxies = [], accessLog, tls }: WorldOptions = {}): Promise<World> {
+export async function startWorld({ limits = {}, trustedProxies = [], accessLog, tls, databases }: WorldOptions = {}): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), 'cpd-ingress-'))
   const [controlSocketPath, routesFilePath] = [join(dir, 'ingress.sock'), join(dir, 'routes.json')]
   const logged: string[] = []
@@ -41,6 +44,7 @@ export async function startWorld({ limits = {}, trustedProxies = [], accessLog, 
     controlSocketPath,
     routesFilePath,
     ...(tls !== undefined && { tls: { ...tls, certificatesFilePath: join(dir, 'certificates.json') } }),
+    ...(databases !== undefined && { databases }),
     version: 'test',
     trustedProxies,
     log: (line) => logged.push(line),
@@ -57,7 +61,7 @@ export async function startWorld({ limits = {}, trustedProxies = [], accessLog, 
     client,
     port: ingress.address.port,
     logged,
-    publish: (hosts) => client.publish({ version: ++version, hosts }),
+    publish: (hosts, rows) => client.publish({ version: ++version, hosts, ...(rows && { databases: rows }) }),
     close: async () => {
       await ingress.close()
       rmSync(dir, { recursive: true, force: true })

@@ -1,0 +1,219 @@
+import type { ClientContext, ClientSocket, Connection } from '../exchange/client-context.ts'
+import { type Deadlined, NEVER } from '../limits/deadlines.ts'
+import type { Account } from '../limits/unsent.ts'
+import { connectWithin } from '../sockets/connect-within.ts'
+import { Outgoing } from '../sockets/outgoing.ts'
+import type { ProxyTarget } from '../tables/proxy-target.ts'
+
+/** What a protocol knows of the session that is brought from one side to the other. */
+export interface SessionWatch {
+  clientSaid(bytes: Buffer): void
+  serverSaid(bytes: Buffer): void
+  /** Nothing is under way that would be lost with the connection. */
+  readonly isIdle: boolean
+  /** What the client is told last; undefined where it is in the middle of another message. */
+  farewell(): Buffer | undefined
+}
+
+export interface RelayOptions {
+  id: string
+  target: ProxyTarget
+  /** What the client has said already, for the server. */
+  first: Buffer
+  watch: SessionWatch
+  context: Pick<ClientContext, 'limits' | 'deadlines' | 'unsent'>
+  /** What the client is told where the server cannot be reached. */
+  unreachable(): Buffer
+  gone(relay: Relay): void
+}
+
+const KEEP_ALIVE_MS = 60_000
+
+/**
+ * Brings a session from a client to its server. Who cannot take more makes the other side wait, and what waits is accounted for. A
+ * connection that is silent is left alone, as pools keep theirs for days: a peer that has died is found by TCP.
+ */
+export class Relay implements Connection, Deadlined {
+  readonly id: string
+  readonly target: ProxyTarget
+  readonly address: string
+  readonly startedAt = Date.now()
+  deadlineAt = NEVER
+  receivedBytes = 0
+  sentBytes = 0
+  readonly #options: RelayOptions
+  readonly #client: ClientSocket
+  readonly #toClient: Outgoing
+  readonly #account: Account
+  #server: Bun.Socket<Relay> | undefined
+  #toServer: Outgoing | undefined
+  #early: Buffer[]
+  #isClientPaused = false
+  #isServerPaused = false
+  #isEnding = false
+  #isGone = false
+
+  constructor(client: ClientSocket, options: RelayOptions) {
+    this.id = options.id
+    this.target = options.target
+    this.#options = options
+    this.#client = client
+    this.#toClient = new Outgoing(client)
+    this.address = client.remoteAddress
+    // It may be called in the midst of whatever is done here.
+    this.#account = options.context.unsent.open(this.address, () => queueMicrotask(() => this.cut()))
+    options.context.deadlines.add(this)
+    client.setKeepAlive(true, KEEP_ALIVE_MS)
+    this.#early = [options.first]
+    this.#holdClient()
+    void this.#connect()
+  }
+
+  received(bytes: Buffer): void {
+    if (this.#isGone || this.deadlineAt !== NEVER) return
+    const out = this.#toServer
+    if (out === undefined) {
+      this.#early.push(bytes)
+      return
+    }
+    this.#pass(bytes, out)
+  }
+
+  drained(): void {
+    this.#toClient.flush()
+    this.#tally()
+    if (this.#toClient.isEmpty && this.#isServerPaused) {
+      this.#isServerPaused = false
+      this.#server?.resume()
+    }
+  }
+
+  ended(): void {
+    this.#toServer?.end()
+    if (this.#toServer === undefined) this.cut()
+  }
+
+  gone(): void {
+    this.#server?.terminate()
+    this.#leave()
+  }
+
+  /** Ends the session now, or when it is idle next. */
+  closeWhenIdle(): void {
+    this.#isEnding = true
+    this.#endIfIdle()
+  }
+
+  drop(): void {
+    if (!this.#isGone) this.#end()
+  }
+
+  expired(): void {
+    this.cut()
+  }
+
+  cut(): void {
+    this.#client.terminate()
+    this.gone()
+  }
+
+  serverSaid(bytes: Buffer): void {
+    if (this.#isGone) return
+    this.sentBytes += bytes.length
+    this.#options.watch.serverSaid(bytes)
+    this.#toClient.write(bytes)
+    if (this.#toClient.isFull && !this.#isServerPaused) {
+      this.#isServerPaused = true
+      this.#server?.pause()
+    }
+    this.#tally()
+    if (this.#isEnding) this.#endIfIdle()
+  }
+
+  serverDrained(): void {
+    this.#toServer?.flush()
+    this.#tally()
+    if (this.#toServer?.isEmpty) this.#releaseClient()
+  }
+
+  serverEnded(): void {
+    this.#toClient.end()
+  }
+
+  serverClosed(): void {
+    this.#finish()
+  }
+
+  async #connect(): Promise<void> {
+    const { target, context, unreachable } = this.#options
+    const server = await connectWithin<Relay>(target, { data: this, handlers: serverEvents, timeoutMs: context.limits.connectTimeoutMs })
+    if (this.#isGone) return void server?.terminate()
+    if (server === undefined) {
+      this.#toClient.write(unreachable())
+      this.#finish()
+      return
+    }
+    this.#server = server
+    const out = new Outgoing(server)
+    this.#toServer = out
+    for (const bytes of this.#early.splice(0)) this.#pass(bytes, out)
+    if (out.isEmpty) this.#releaseClient()
+  }
+
+  #pass(bytes: Buffer, out: Outgoing): void {
+    this.receivedBytes += bytes.length
+    this.#options.watch.clientSaid(bytes)
+    out.write(bytes)
+    if (out.isFull) this.#holdClient()
+    this.#tally()
+  }
+
+  #holdClient(): void {
+    if (!this.#isClientPaused) this.#client.pause()
+    this.#isClientPaused = true
+  }
+
+  #releaseClient(): void {
+    if (this.#isClientPaused) this.#client.resume()
+    this.#isClientPaused = false
+  }
+
+  #tally(): void {
+    if (!this.#isGone) this.#account.set(this.#toClient.queuedBytes + (this.#toServer?.queuedBytes ?? 0), 0)
+  }
+
+  #endIfIdle(): void {
+    if (!this.#isGone && this.#options.watch.isIdle) this.#end()
+  }
+
+  #end(): void {
+    const words = this.#options.watch.farewell()
+    if (words !== undefined) this.#toClient.write(words)
+    this.#server?.terminate()
+    this.#finish()
+  }
+
+  /** The client has some time to take what is left for it, and to go. */
+  #finish(): void {
+    const { deadlines, limits } = this.#options.context
+    this.#toClient.end()
+    this.#releaseClient()
+    this.deadlineAt = Math.min(this.deadlineAt, deadlines.now + (this.#toClient.isEmpty ? limits.lingerMs : limits.writeIdleMs))
+  }
+
+  #leave(): void {
+    if (this.#isGone) return
+    this.#isGone = true
+    this.#options.context.deadlines.delete(this)
+    this.#account.close()
+    this.#options.gone(this)
+  }
+}
+
+const serverEvents: Bun.SocketHandler<Relay> = {
+  data: (socket, bytes) => socket.data.serverSaid(bytes),
+  drain: (socket) => socket.data.serverDrained(),
+  end: (socket) => socket.data.serverEnded(),
+  close: (socket) => socket.data.serverClosed(),
+  error: (socket) => socket.data.cut(),
+}

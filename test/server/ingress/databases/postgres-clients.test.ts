@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runProcess, spawnProcess } from '../../../../server/platform/process/spawn.ts'
+import { type PostgresServer, startPostgresServer } from '../../../support/postgres-server.ts'
+import { until } from '../../../support/until.ts'
+import { type DatabaseWorld, PG_HOST, PG_ID, postgresAt, startDatabaseWorld } from './world.ts'
+
+let server: PostgresServer
+let world: DatabaseWorld
+
+beforeAll(async () => {
+  ;[server, world] = await Promise.all([startPostgresServer(), startDatabaseWorld()])
+  await world.list({ [PG_ID]: postgresAt(server.port) })
+})
+
+afterAll(async () => {
+  await world?.close()
+  await server?.stop()
+})
+
+/** The settings of a connection by libpq. */
+const connection = (more = ''): string =>
+  `host=${PG_HOST} hostaddr=127.0.0.1 port=${world.postgresPort} user=test_user password=pw dbname=test_db sslmode=verify-full sslrootcert=${world.rootFile} ${more}`
+
+async function psql(sql: string, more = ''): Promise<string> {
+  const { stdout, stderr } = await runProcess([`${server.programs}/psql`, '-XAtw', connection(more), '-c', sql])
+  return (stdout + stderr).trim()
+}
+
+test('psql reaches the database that TLS names, with its certificate verified', async () => {
+  expect(await psql('SELECT 1 + 1')).toBe('2')
+  expect(await psql("SELECT length(string_agg(x::text, '')) FROM generate_series(1, 200000) x")).toBe('1088895')
+})
+
+test('Ctrl-C in psql cancels what runs, though it comes in clear and names nothing', async () => {
+  const running = spawnProcess([`${server.programs}/psql`, '-XAtw', connection('application_name=slow'), '-c', 'SELECT pg_sleep(600)'], {
+    stderr: 'pipe',
+  })
+  await until('the query runs', async () => (await psql("SELECT count(*) FROM pg_stat_activity WHERE query ~ '^SELECT pg_sleep'")) === '1')
+  running.kill('SIGINT')
+  expect(await new Response(running.stderr).text()).toContain('canceling statement due to user request')
+  await running.exited
+})
