@@ -83,6 +83,10 @@ export function datastoreIdsOf(db: Database, { workspaceId, scope }: Pick<Viewer
     .map(({ id }) => id)
 }
 
+/** All datastores but those that are being deleted, oldest first. */
+export const datastoresToRoute = (db: Database): StoredDatastore[] =>
+  datastores.all(db, "WHERE phase <> 'deleting' ORDER BY created_at, id")
+
 /** Datastores of one kind that scope and query let through, newest first, without those that are being deleted. */
 export function listDatastores(
   db: Database,

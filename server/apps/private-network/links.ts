@@ -4,6 +4,7 @@ import { slugify } from '../../../shared/slug.ts'
 import type { LinkedOwner } from '../../engines/port/port.ts'
 import { texts } from '../../platform/db/json-column.ts'
 import { sqlList } from '../../platform/db/sql-list.ts'
+import { OWNER_KIND as DATASTORE } from '../datastores/store.ts'
 import { networkName } from './network.ts'
 
 export interface Member {
@@ -25,7 +26,10 @@ export function linksOf(members: readonly Member[]): LinkedOwner[] {
     (key) => key,
   )
   const isAlone = (network: string, word: string) => meant.get(`${network} ${word}`)?.length === 1
-  const namesOf = ({ network, name, slug }: Member) => wordsOf({ name, slug }).filter((word) => word === slug || isAlone(network, word))
+  const ids = new Set(members.map(({ id }) => id))
+  const isAnothersId = (word: string, { id }: Member) => word !== id && ids.has(word)
+  const namesOf = (member: Member) =>
+    wordsOf(member).filter((word) => (word === member.slug || isAlone(member.network, word)) && !isAnothersId(word, member))
   return members.map((member) => {
     const { id, number, network, listens, instanceIds } = member
     return { owner: { id, number }, network, names: listens ? namesOf(member) : [], instanceIds }
@@ -46,8 +50,24 @@ interface Row {
   instance_ids: string
 }
 
-/** All services: what does not listen is in a network, too. */
-export function membersOf(db: Database): Member[] {
+/** All services and datastores: what does not listen is in a network, too. */
+export const membersOf = (db: Database): Member[] => [...servicesIn(db), ...datastoresIn(db)]
+
+/** A datastore is reached by its id, whether it runs or not, so that a name that is written down never leads elsewhere. */
+function datastoresIn(db: Database): Member[] {
+  return db
+    .query<Row, [string]>(
+      `SELECT d.id, d.workspace_id, d.environment_id, e.is_isolated, d.id AS name, d.id AS slug, d.number AS uid, 1 AS listens,
+         json_group_array(w.id) FILTER (WHERE w.id IS NOT NULL) AS instance_ids
+       FROM datastores d LEFT JOIN environments e ON e.id = d.environment_id
+         LEFT JOIN workloads w ON w.owner_id = d.id AND w.owner_kind = ? AND w.phase = 'running'
+       GROUP BY d.id ORDER BY d.id`,
+    )
+    .all(DATASTORE)
+    .map(memberOf)
+}
+
+export function servicesIn(db: Database): Member[] {
   return db
     .query<Row, []>(
       `SELECT s.id, s.workspace_id, s.environment_id, e.is_isolated, s.name, s.slug, s.uid, s.type IN (${sqlList(typesWith('listens'))}) AS listens,

@@ -1,15 +1,22 @@
 import type { Database } from 'bun:sqlite'
 import type { Engine } from '../../engines/port/port.ts'
 import type { Stream } from '../../ingress/tables/route-table.ts'
+import { usualPorts } from '../datastores/addresses.ts'
+import { type DatastoreKind, OWNER_KIND } from '../datastores/store.ts'
 import { INTERNAL_PORT } from './internal-port.ts'
-import { membersOf } from './links.ts'
+import { servicesIn } from './links.ts'
 
 /** How siblings reach a service where its engine does not lead them there: at a host of the service's own, where the ingress listens for them. */
 export function streamsOf({ db, engine }: { db: Database; engine: Pick<Engine, 'siblingHost'> }): Stream[] {
   const { siblingHost } = engine
-  if (siblingHost === undefined) return []
+  return siblingHost === undefined ? [] : [...serviceStreams(db, siblingHost), ...datastoreStreams(db, siblingHost)]
+}
+
+type SiblingHost = NonNullable<Engine['siblingHost']>
+
+function serviceStreams(db: Database, siblingHost: SiblingHost): Stream[] {
   const rowOf = db.query<TargetRow, [string]>('SELECT address, port, own_port FROM instances WHERE id = ?')
-  const listening = membersOf(db).filter(({ listens }) => listens)
+  const listening = servicesIn(db).filter(({ listens }) => listens)
   return listening.flatMap(({ id, number, instanceIds }) => {
     const host = siblingHost({ id, number })
     const rows = instanceIds.flatMap((instanceId) => {
@@ -20,6 +27,30 @@ export function streamsOf({ db, engine }: { db: Database; engine: Pick<Engine, '
     const ports = targets.length === 0 ? [] : portsOf(rows.map(({ row }) => row))
     return ports.map((port) => ({ listen: { host, port }, targets }))
   })
+}
+
+interface ServerRow {
+  id: string
+  kind: DatastoreKind
+  number: number
+  instanceId: string
+  host: string
+  port: number
+}
+
+/** Without a listener while nothing runs: a connection is refused at once. */
+function datastoreStreams(db: Database, siblingHost: SiblingHost): Stream[] {
+  return db
+    .query<ServerRow, [string]>(
+      `SELECT d.id, d.kind, d.number, w.id AS instanceId, w.address AS host, w.port FROM datastores d
+       JOIN workloads w ON w.owner_id = d.id AND w.owner_kind = ? AND w.phase = 'running'
+       WHERE d.phase <> 'deleting' AND w.address IS NOT NULL AND w.port IS NOT NULL ORDER BY d.id, w.created_at DESC`,
+    )
+    .all(OWNER_KIND)
+    .map(({ id, kind, number, ...target }) => ({
+      listen: { host: siblingHost({ id, number }), port: usualPorts[kind] },
+      targets: [target],
+    }))
 }
 
 interface TargetRow {

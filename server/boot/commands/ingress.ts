@@ -11,6 +11,9 @@ import { ownEnvironment } from '../settings/environment.ts'
 interface IngressFlags {
   listen: string
   listenTls?: string
+  listenPostgres?: string
+  listenKeyValue?: string
+  keyValueHost: string
   socket: string
   routes: string
   certificates: string
@@ -25,6 +28,9 @@ export function ingressCommand(): Command {
     .description('Run the ingress (started by `cpd serve`)')
     .requiredOption('--listen <address>', 'Address at which services are reached')
     .option('--listen-tls <address>', 'Address at which they are reached by https')
+    .option('--listen-postgres <address>', 'Address at which Postgres databases are reached')
+    .option('--listen-key-value <address>', 'Address at which key-value stores are reached')
+    .option('--key-value-host <name>', 'Name that key-value stores share', '')
     .requiredOption('--socket <path>', 'Control socket')
     .requiredOption('--routes <path>', 'File that keeps the last routes')
     .requiredOption('--certificates <path>', 'File that keeps the last certificates')
@@ -44,6 +50,12 @@ export function ingressCommand(): Command {
           ...(flags.listenTls === undefined ? {} : { listen: parseAddress(flags.listenTls) }),
           certificatesFilePath: flags.certificates,
           openKey: (sealed, purpose) => openSealer(flags.masterKey, sealed).open(sealed, purpose),
+        },
+        databases: {
+          ...(flags.listenPostgres === undefined ? {} : { postgres: parseAddress(flags.listenPostgres) }),
+          ...(flags.listenKeyValue === undefined
+            ? {}
+            : { keyValue: { listen: parseAddress(flags.listenKeyValue), host: flags.keyValueHost } }),
         },
         version,
         inherited: parseInherited(ownEnvironment()[INHERITED_VARIABLE]),

@@ -28,10 +28,17 @@ export const UNIT = 'cpd.service'
 
 const [OWN_FOLDER, PASS_THROUGH, SECRET_FILE, PLAIN_FILE] = [0o700, 0o711, 0o600, 0o644]
 
+const publicPorts = {
+  CP_INGRESS_HTTP: '0.0.0.0:80',
+  CP_INGRESS_HTTPS: '0.0.0.0:443',
+  CP_INGRESS_POSTGRES: '0.0.0.0:5432',
+  CP_INGRESS_KEY_VALUE: '0.0.0.0:6379',
+}
+
 export function planInstall(options: InstallPlanOptions): Step[] {
   const { executable, dataDir, user, settings, existingEnvFile, root, isSystemdRunning } = options
   const at = (path: string) => (root === undefined ? path : join(root, path))
-  const defaults = { CP_DATA_DIR: dataDir, CP_INGRESS_HTTP: '0.0.0.0:80', CP_INGRESS_HTTPS: '0.0.0.0:443' }
+  const defaults = { CP_DATA_DIR: dataDir, ...publicPorts }
   const unit = unitText({ executable: INSTALLED_PATH, envFile: ENV_FILE, user })
   const written: Step[] = [
     { kind: 'executable', path: at(INSTALLED_PATH), from: executable },

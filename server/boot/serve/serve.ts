@@ -1,4 +1,5 @@
 import { createApp } from '../../api/app/app.ts'
+import { keyValueHostOf } from '../../apps/datastores/addresses.ts'
 import { startDiskGuard } from '../../apps/space/guard.ts'
 import type { Guarantee } from '../../engines/port/port.ts'
 import type { FirstStart } from '../../identity/users/seed.ts'
@@ -84,13 +85,18 @@ function sweepInBackground(context: Context): void {
 function ingressStartOf({ config, paths, version, log }: Context, selfCommand: readonly string[]): IngressStart {
   const { CP_INGRESS_HTTP: listen, CP_INGRESS_HTTPS: listenTls } = config
   const addresses = ['--listen', formatAddress(listen), ...(listenTls === undefined ? [] : ['--listen-tls', formatAddress(listenTls)])]
+  const { CP_INGRESS_POSTGRES: postgres, CP_INGRESS_KEY_VALUE: keyValue } = config
+  const databases = [
+    ...(postgres === undefined ? [] : ['--listen-postgres', formatAddress(postgres)]),
+    ...(keyValue === undefined ? [] : ['--listen-key-value', formatAddress(keyValue), '--key-value-host', keyValueHostOf({ config })]),
+  ]
   const limits = ['--connections-per-address', String(config.CP_INGRESS_CONNECTIONS_PER_ADDRESS)]
   const trusted = config.CP_TRUSTED_PROXIES.flatMap((cidr) => ['--trust', cidr])
   const tables = ['--routes', paths.routesFile, '--certificates', paths.certificatesFile, '--master-key', paths.masterKey]
   const files = ['--socket', paths.ingressSocket, ...tables]
   const accessLog = config.CP_ACCESS_LOG === 'on' ? ['--access-log', paths.accessLogs] : []
   return {
-    command: [...selfCommand, 'ingress', ...addresses, ...files, ...limits, ...accessLog, ...trusted],
+    command: [...selfCommand, 'ingress', ...addresses, ...databases, ...files, ...limits, ...accessLog, ...trusted],
     controlSocketPath: paths.ingressSocket,
     outputPath: paths.ingressOutput,
     listen,

@@ -10,7 +10,7 @@ import { cleanUpRecord, leftRecords } from './acme/dns-hook.ts'
 import { obtain } from './acme/order.ts'
 import { AcmeProblem } from './acme/problem.ts'
 import type { ResponderParts } from './acme/respond.ts'
-import { type AcmeSettings, isHttpsServed } from './acme/settings.ts'
+import { type AcmeSettings, isTlsServed } from './acme/settings.ts'
 import { type Backoff, defaultBackoff } from './backoff.ts'
 import { createJobPool, type JobPool } from './jobs.ts'
 import { keepFailure, keepIssued, keepRevoked, keepUnrevoked, warnOfEnd } from './outcome.ts'
@@ -72,7 +72,7 @@ export function createCertificates(context: EdgeContext, options: CertificatesOp
     const plan = planCertificates({ now: now(), wanted, certificates, orders: allOrders(db), directory: acme?.directory })
     applyPlan(context, { plan, wanted, certificates })
     if (plan.remove.length > 0) poke()
-    if (!isHttpsServed(context.config)) return undefined
+    if (!isTlsServed(context.config)) return undefined
     if (plan.isFallbackDue) await renewSelfSigned(context)
     inBackground(publisher.publish())
     for (const host of plan.dropOrders) jobs.cancel(host)
@@ -90,7 +90,7 @@ export function createCertificates(context: EdgeContext, options: CertificatesOp
   return {
     poke,
     republish() {
-      if (isHttpsServed(context.config)) inBackground(publisher.republish())
+      if (isTlsServed(context.config)) inBackground(publisher.republish())
     },
     settled: async () => {
       await driver.settled()

@@ -3,6 +3,7 @@ import { hostOf } from '../../apps/services/addresses.ts'
 import { sqlList } from '../../platform/db/sql-list.ts'
 import type { EdgeContext } from '../context.ts'
 import { verifiedDomains } from '../domains/store.ts'
+import { buildDatabaseRoutes } from '../routing/databases.ts'
 import type { AcmeSettings } from './acme/settings.ts'
 import { isCertifiable } from './x509/names.ts'
 
@@ -20,20 +21,23 @@ export interface Wanted {
 export interface WantedInput {
   domains: ServedHost[]
   services: ServedHost[]
+  /** Names of databases that somebody may reach from outside. */
+  databases: string[]
   baseDomain: string
   publicUrl: string
   acme: Pick<AcmeSettings, 'root' | 'dnsHook'> | undefined
 }
 
 /** Names have one certificate each, so that what goes can be revoked without touching others. Services share a wildcard where DNS records can be set. */
-export function decideWanted({ domains, services, baseDomain, publicUrl, acme }: WantedInput): Wanted {
+export function decideWanted({ domains, services, databases, baseDomain, publicUrl, acme }: WantedInput): Wanted {
   const { protocol, hostname } = new URL(publicUrl)
   const own = protocol === 'https:' ? [{ host: hostname, serviceId: null }] : []
-  const served = distinct([...domains, ...own, ...services])
+  const labels = [...services, ...databases.map((host) => ({ host, serviceId: null }))]
+  const served = distinct([...domains, ...own, ...labels])
   if (acme === undefined) return { served, names: [] }
   const authority = acme.root === undefined ? 'public' : 'private'
   const wildcard = `*.${baseDomain}`
-  const underBase = acme.dnsHook === undefined ? services : [{ host: wildcard, serviceId: null }]
+  const underBase = acme.dnsHook === undefined ? labels : [{ host: wildcard, serviceId: null }]
   const certifiable = isCertifiable(baseDomain, authority) ? underBase : []
   const ownName = acme.dnsHook !== undefined && isLabelUnder(hostname, baseDomain) ? [] : own
   const names = distinct([...domains, ...ownName, ...certifiable])
@@ -53,6 +57,7 @@ export function readWanted(context: EdgeContext, acme: AcmeSettings | undefined)
   return decideWanted({
     domains: verifiedDomains(context.db).map(({ name, serviceId }) => ({ host: name, serviceId })),
     services: services.map(({ id, slug }) => ({ host: hostOf(context, slug), serviceId: id })),
+    databases: Object.values(buildDatabaseRoutes(context)).flatMap(({ host, allow }) => (allow.length === 0 ? [] : [host])),
     baseDomain: context.config.CP_BASE_DOMAIN,
     publicUrl: context.publicUrl,
     acme,

@@ -60,7 +60,7 @@ export class Relay implements Connection, Deadlined {
     this.#client = client
     this.#toClient = new Outgoing(client)
     this.address = client.remoteAddress
-    // It may be called in the midst of whatever is done here.
+    // Memory may run short in the midst of whatever is done here.
     this.#account = options.context.unsent.open(this.address, () => queueMicrotask(() => this.cut()))
     options.context.deadlines.add(this)
     client.setKeepAlive(true, KEEP_ALIVE_MS)

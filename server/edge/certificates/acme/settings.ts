@@ -17,20 +17,21 @@ export interface AcmeSettings {
   externalAccount: { kid: string; hmacKey: string } | undefined
 }
 
-type HttpsConfig = Pick<IngressSettings, 'CP_INGRESS_HTTPS'>
+type TlsConfig = Pick<IngressSettings, 'CP_INGRESS_HTTPS'> & Partial<Pick<IngressSettings, 'CP_INGRESS_POSTGRES' | 'CP_INGRESS_KEY_VALUE'>>
 
 type Given = Pick<
   EdgeSettings,
   'CP_ACME_DIRECTORY' | 'CP_ACME_ROOT' | 'CP_ACME_EMAIL' | 'CP_ACME_CHALLENGE' | 'CP_ACME_DNS_HOOK' | 'CP_ACME_EAB_KID' | 'CP_ACME_EAB_HMAC'
 > &
-  HttpsConfig
+  TlsConfig
 
-export const isHttpsServed = (config: HttpsConfig): boolean => config.CP_INGRESS_HTTPS !== undefined
+export const isTlsServed = (config: TlsConfig): boolean =>
+  [config.CP_INGRESS_HTTPS, config.CP_INGRESS_POSTGRES, config.CP_INGRESS_KEY_VALUE].some((address) => address !== undefined)
 
 /** Returns undefined where none are obtained: no https, or CP_ACME_DIRECTORY is `off`. @throws AppError `bad_request` naming the setting at fault. */
 export function acmeSettingsOf(config: Given): AcmeSettings | undefined {
   refuseHalves(config)
-  if (!isHttpsServed(config) || config.CP_ACME_DIRECTORY === undefined) return undefined
+  if (!isTlsServed(config) || config.CP_ACME_DIRECTORY === undefined) return undefined
   if (config.CP_ACME_DNS_HOOK !== undefined) refuseUnusableHook(config.CP_ACME_DNS_HOOK)
   const { CP_ACME_EAB_KID: kid, CP_ACME_EAB_HMAC: hmacKey } = config
   return {
@@ -47,7 +48,7 @@ const needHttps = ['CP_ACME_ROOT', 'CP_ACME_EMAIL', 'CP_ACME_DNS_HOOK', 'CP_ACME
 
 function refuseHalves(config: Given): void {
   const lone = needHttps.find((name) => config[name] !== undefined)
-  if (lone !== undefined && !isHttpsServed(config)) {
+  if (lone !== undefined && !isTlsServed(config)) {
     throw halfSet(
       `${lone} is set, but CP_INGRESS_HTTPS is not: certificates need an ingress that serves https. Set it, say to 0.0.0.0:443.`,
     )

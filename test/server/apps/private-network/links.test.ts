@@ -46,3 +46,13 @@ test('an isolated environment is a network of its own, any other is part of its 
   expect(networkName({ workspaceId: 'tea-a', environmentId: 'evm-1', isIsolated: false })).toBe('tea-a')
   expect(networkName({ workspaceId: 'tea-a', environmentId: null, isIsolated: false })).toBe('tea-a')
 })
+
+test('no service takes the id of a datastore for its name', () => {
+  const id = 'red-0b1c2d3e4f5g6h7i8j9k'
+  const store: Member = { ...service('x'), id, name: id, slug: id }
+  expect(namesOf([store, service('other', { slug: id }), service('Red 0b1c2d3e4f5g6h7i8j9k', { slug: 'b' })])).toEqual([
+    [id],
+    ['other'],
+    ['b'],
+  ])
+})

@@ -6,6 +6,7 @@ const host = (name: string, serviceId: string | null = 'srv-1') => ({ host: name
 const base: WantedInput = {
   domains: [host('www.acme.com')],
   services: [host('shop.apps.acme.com'), host('blog.apps.acme.com', 'srv-2')],
+  databases: [] as string[],
   baseDomain: 'apps.acme.com',
   publicUrl: 'https://cloud.acme.com',
   acme: { root: undefined, dnsHook: undefined },
@@ -57,4 +58,10 @@ test('neither kind of authority certifies this machine or an address', () => {
 
 test('a wildcard covers exactly one label', () => {
   expect(['a.b.c', 'b.c', 'x.a.b.c', '*.b.c'].map((name) => covers('*.b.c', name))).toEqual([true, false, false, true])
+})
+
+test('databases have a name of their own, or share the wildcard of services', () => {
+  const databases = ['dpg-0.apps.acme.com', 'kv.apps.acme.com', 'kv.apps.acme.com']
+  expect(namesOf({ databases }).filter((name) => databases.includes(name))).toEqual(['dpg-0.apps.acme.com', 'kv.apps.acme.com'])
+  expect(namesOf({ databases, acme: { root: undefined, dnsHook: '/hook' } })).not.toContain('kv.apps.acme.com')
 })
