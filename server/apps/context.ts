@@ -13,6 +13,7 @@ import type { Leases } from '../platform/work/leases.ts'
 import type { Poke } from '../platform/work/poke.ts'
 import type { Publisher } from '../platform/work/publisher.ts'
 import type { Artifacts } from '../runtime/artifacts/port.ts'
+import type { Programs } from '../runtime/programs/port.ts'
 import type { RuntimeSettings } from '../runtime/settings.ts'
 import type { OpenShells } from '../runtime/terminals/open-shells.ts'
 import type { AwaitedWorkloads } from '../runtime/workloads/awaited.ts'
@@ -46,6 +47,7 @@ export interface AppContext extends IdentityContext {
   readonly lookup: Lookup
   readonly artifacts: Artifacts
   readonly builder: Builder
+  readonly programs: Programs
   readonly sets: Sets
   readonly ingress: IngressClient
   readonly routes: Publisher

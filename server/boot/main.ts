@@ -8,6 +8,7 @@ import { reachLoopbackDirectly } from './settings/environment.ts'
 /** The ingress and what unpacks archives are processes of their own, which must not load all that the control plane needs. */
 const isIngress = process.argv[2] === 'ingress'
 const isExtraction = process.argv[2] === 'extract'
+const isUnpacking = process.argv[2] === 'unpack'
 
 async function run(): Promise<void> {
   const program = new Command('cpd')
@@ -15,6 +16,7 @@ async function run(): Promise<void> {
     .version(version)
     .addCommand(ingressCommand(), { hidden: true })
   if (isExtraction) program.addCommand((await import('./commands/extract.ts')).extractCommand(), { hidden: true })
+  else if (isUnpacking) program.addCommand((await import('./commands/unpack.ts')).unpackCommand(), { hidden: true })
   else if (!isIngress) {
     const { controlCommands, hiddenCommands } = await import('./commands/control.ts')
     for (const command of controlCommands()) program.addCommand(command)

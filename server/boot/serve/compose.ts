@@ -28,6 +28,8 @@ import { describeError, type ServerLog } from '../../platform/server-log.ts'
 import { realClock } from '../../platform/work/clock.ts'
 import { createLeases } from '../../platform/work/leases.ts'
 import { publishTogether } from '../../platform/work/publisher.ts'
+import { embedded } from '../../runtime/programs/embedded.ts'
+import { openPrograms, type ProgramsOptions } from '../../runtime/programs/programs.ts'
 import { createOpenShells } from '../../runtime/terminals/open-shells.ts'
 import { createExitReasons } from '../../runtime/workloads/exit-reasons.ts'
 import { type Collector, createCollector } from '../../telemetry/logs/collector.ts'
@@ -93,7 +95,8 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     after: parts.after ?? realClock.after,
   }
   const { firstStart, ...kept } = await openStores(basis)
-  const engine = parts.engine ?? (await openEngine(basis, hostServices))
+  const programs = parts.programs ?? (await openPrograms(programsOf(basis)))
+  const engine = parts.engine ?? (await openEngine({ ...basis, programs }, hostServices))
   const building = await openBuilding(options, { ...basis, engine })
   const onError = (error: unknown) => log.error('logs not collected', describeError(error))
   // A version that fails its trial has its log database replaced by that of before, which is to find what was written since.
@@ -103,6 +106,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     ...basis,
     ...kept,
     engine,
+    programs,
     dial: parts.dial ?? dialTcp,
     lookup: parts.lookup ?? systemLookup,
     ...building,
@@ -135,6 +139,13 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
 
 type Basis = Pick<Context, 'config' | 'version' | 'paths' | 'log' | 'machine' | 'mailer' | 'stopping' | 'now' | 'after'>
 type Stores = Pick<Context, 'db' | 'sealer' | 'audit' | 'logStore' | 'logHub'>
+
+const programsOf = ({ paths, config }: Pick<Basis, 'paths' | 'config'>): ProgramsOptions => ({
+  folder: paths.engines,
+  embedded,
+  postgresDirs: config.CP_POSTGRES_DIR,
+  valkey: config.CP_VALKEY_PROGRAM,
+})
 
 async function takeData({ isOnTrial, log }: ComposeOptions, paths: Paths): Promise<DataLock> {
   if (isOnTrial) {

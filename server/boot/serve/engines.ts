@@ -14,7 +14,7 @@ import { releaseFolder } from '../../runtime/artifacts/release-folders.ts'
 import { roomOf, whileThereIsRoom } from '../../runtime/space/room.ts'
 import type { Context } from './context.ts'
 
-type EngineParts = Pick<Context, 'paths' | 'config' | 'log'>
+type EngineParts = Pick<Context, 'paths' | 'config' | 'log'> & { programs?: Context['programs'] }
 
 type OpenEngine = (parts: EngineParts, hostServices: readonly HostService[]) => Promise<Engine>
 
@@ -35,7 +35,7 @@ export function hostServicesOf({ CP_HOST_SERVICES, CP_LISTEN }: Pick<Context['co
   return services
 }
 
-async function openProcessEngine({ paths, config, log }: EngineParts, hostServices: readonly HostService[]): Promise<Engine> {
+async function openProcessEngine({ paths, config, log, programs }: EngineParts, hostServices: readonly HostService[]): Promise<Engine> {
   const { CP_INSTANCE_SUBNET: subnet, CP_INGRESS_HTTP, CP_INGRESS_HTTPS } = config
   const publicPorts = [CP_INGRESS_HTTP.port, ...(CP_INGRESS_HTTPS === undefined ? [] : [CP_INGRESS_HTTPS.port])]
   const processes = await createProcessEngine({
@@ -64,7 +64,7 @@ async function openProcessEngine({ paths, config, log }: EngineParts, hostServic
   return placeOnMachine(processes, {
     paths,
     artifact: (serviceId, digest) => releaseFolder(paths, serviceId, digest),
-    programs: (name) => join(paths.engines, name),
+    programs: programs?.folder ?? ((name) => join(paths.engines, name)),
     volumes,
     quota,
   })

@@ -1,5 +1,6 @@
 import changelog from '../../../docs/CHANGELOG.md' with { type: 'text' }
 import contributing from '../../../docs/contributing.md' with { type: 'text' }
+import datastores from '../../../docs/datastores.md' with { type: 'text' }
 import decisions from '../../../docs/decisions.md' with { type: 'text' }
 import deploys from '../../../docs/deploys.md' with { type: 'text' }
 import disks from '../../../docs/disks.md' with { type: 'text' }
@@ -32,6 +33,7 @@ export const chapters: readonly Chapter[] = [
   { slug: 'variables', summary: 'Variables, secret files, groups that services share, values that refer to others.', text: variables },
   { slug: 'jobs', summary: 'One-off jobs, cron jobs, and a shell beside an instance.', text: jobs },
   { slug: 'disks', summary: 'Files that outlive releases, and their snapshots.', text: disks },
+  { slug: 'datastores', summary: 'Postgres and key-value stores: what runs them, how they are reached, backups.', text: datastores },
   { slug: 'domains', summary: 'Host names of your own, and their certificates.', text: domains },
   { slug: 'projects', summary: 'Projects, environments, what is protected and isolated in them.', text: projects },
   { slug: 'people', summary: 'Members, roles, keys, workspaces, signing in and the audit log.', text: people },

@@ -1,0 +1,76 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { AppError } from '../../../shared/error.ts'
+import { runProcess } from '../../platform/process/spawn.ts'
+import { SYSTEM_PATH } from '../../platform/process/system-tools.ts'
+import type { Program, ProgramKind } from './port.ts'
+
+/** The oldest that the platform can run: see the guide on databases. */
+export const oldest: Readonly<Record<ProgramKind, readonly [number, number]>> = { postgres: [14, 0], valkey: [7, 2] }
+
+export interface OwnProgram extends Program {
+  folder: string
+}
+
+const VERSION_TIMEOUT_MS = 5000
+const DEBIAN_POSTGRES = '/usr/lib/postgresql'
+const SERVER = 'bin/postgres'
+
+/** What is told by settings. @throws AppError bad_request where one of them is no such program, or one that is too old. */
+export async function namedPrograms(settings: { postgresDirs: readonly string[]; valkey: string | undefined }): Promise<OwnProgram[]> {
+  const places = [...settings.postgresDirs.map(postgresIn), ...(settings.valkey === undefined ? [] : [valkeyAt(settings.valkey)])]
+  return await Promise.all(
+    places.map(async ({ setting, ...place }) => {
+      const found = await programAt(place)
+      if (typeof found === 'string') throw new AppError('bad_request', `${setting}: ${found}`)
+      return found
+    }),
+  )
+}
+
+/** What is found where packages of distributions put it; nothing is said of what is too old. */
+export async function foundPrograms(kinds: readonly ProgramKind[]): Promise<OwnProgram[]> {
+  const postgres = existsSync(DEBIAN_POSTGRES) ? readdirSync(DEBIAN_POSTGRES).map((major) => postgresIn(join(DEBIAN_POSTGRES, major))) : []
+  const servers = ['valkey-server', 'redis-server'].flatMap((name) => Bun.which(name, { PATH: SYSTEM_PATH }) ?? [])
+  const places = { postgres, valkey: servers.slice(0, 1).map(valkeyAt) }
+  const found = await Promise.all(kinds.flatMap((kind) => places[kind]).map((place) => programAt(place)))
+  return found.filter((program) => typeof program !== 'string')
+}
+
+interface Place {
+  setting: string
+  kind: ProgramKind
+  folder: string
+  server: string
+}
+
+const postgresIn = (dir: string): Place => ({ setting: 'CP_POSTGRES_DIR', kind: 'postgres', folder: resolve(dir), server: SERVER })
+
+const valkeyAt = (path: string): Place => ({
+  setting: 'CP_VALKEY_PROGRAM',
+  kind: 'valkey',
+  folder: dirname(resolve(path)),
+  server: basename(path),
+})
+
+/** Returns why it cannot be used, as the end of a sentence, in place of one that cannot. */
+async function programAt({ kind, folder, server }: Omit<Place, 'setting'>): Promise<OwnProgram | string> {
+  const path = join(folder, server)
+  if (!existsSync(path)) return `there is no ${path}.`
+  const said = await runProcess([path, '--version'], { timeoutMs: VERSION_TIMEOUT_MS }).catch(() => undefined)
+  const version = versionIn(said?.exitCode === 0 ? said.stdout : '')
+  if (version === undefined) return `${path} does not tell its version.`
+  const [major, minor] = oldest[kind]
+  if (isOlder(version, [major, minor])) return `${path} is version ${version}. The oldest that can be used is ${major}.${minor}.`
+  return { kind, name: `${kind}-${version}-own`, version, major: majorOf(version), source: 'own', server, folder }
+}
+
+/** The version in what `--version` prints: `postgres (PostgreSQL) 15.18 (Debian …)`, `Redis server v=7.2.4 sha=…`. */
+export const versionIn = (text: string): string | undefined => /(?:\)\s|v=)(\d+(?:\.\d+)+)/.exec(text)?.[1]
+
+export const majorOf = (version: string): string => version.split('.')[0] ?? version
+
+export function isOlder(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [ownMajor = 0, ownMinor = 0] = version.split('.').map(Number)
+  return ownMajor < major || (ownMajor === major && ownMinor < minor)
+}
