@@ -31,6 +31,7 @@ const debianPackages: Record<string, string> = {
 const goModules: Record<string, string> = {
   pebble: 'github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.1',
   'pebble-challtestsrv': 'github.com/letsencrypt/pebble/v2/cmd/pebble-challtestsrv@v2.10.1',
+  versitygw: 'github.com/versity/versitygw/cmd/versitygw@v1.8.0',
   h2spec: 'github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible',
 }
 

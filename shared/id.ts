@@ -27,6 +27,7 @@ export const idPrefix = {
   webhookDelivery: 'whd',
   postgres: 'dpg',
   keyValue: 'red',
+  backup: 'bak',
   headerRule: 'hdr',
   pathRule: 'rdr',
 } as const

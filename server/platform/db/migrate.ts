@@ -26,6 +26,7 @@ import deployHooks from './migrations/0022_deploy_hooks.sql' with { type: 'text'
 import notifications from './migrations/0023_notifications.sql' with { type: 'text' }
 import eventsByPlace from './migrations/0024_events_by_place.sql' with { type: 'text' }
 import datastores from './migrations/0025_datastores.sql' with { type: 'text' }
+import backups from './migrations/0026_backups.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -54,6 +55,7 @@ const migrations: Migration[] = [
   { version: 23, up: [notifications], down: '' },
   { version: 24, up: [eventsByPlace], down: '' },
   { version: 25, up: [datastores], down: '' },
+  { version: 26, up: [backups], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

@@ -1,0 +1,46 @@
+import { messageOf } from '../../../../shared/error.ts'
+import { keyOfObject, pathOfObject, type RepositoryDeps, removeObject } from '../repository/repository.ts'
+import { type BackupObject, objectsToRemove, objectsToUpload, updateObject } from '../rows/object-store.ts'
+
+const AT_A_TIME = 20
+
+export interface Mirrored {
+  uploaded: number
+  /** Why the rest waits, in words; undefined where nothing does. */
+  problem?: string
+}
+
+/** Copies what is not at the bucket yet, oldest first, one after another. What fails is tried again at the next call. */
+export async function mirror(deps: RepositoryDeps, signal: AbortSignal): Promise<Mirrored> {
+  let uploaded = 0
+  if (deps.bucket === undefined) return { uploaded }
+  for (let waiting = objectsToUpload(deps.db, AT_A_TIME); waiting.length > 0; waiting = objectsToUpload(deps.db, AT_A_TIME)) {
+    for (const object of waiting) {
+      if (signal.aborted) return { uploaded }
+      try {
+        if (await upload(deps, object)) uploaded += 1
+      } catch (error) {
+        return { uploaded, problem: messageOf(error) }
+      }
+    }
+  }
+  return { uploaded }
+}
+
+async function upload({ db, paths, bucket, now }: RepositoryDeps, object: BackupObject): Promise<boolean> {
+  if (!(await Bun.file(pathOfObject({ paths }, object)).exists())) {
+    updateObject(db, object, { isLocal: false })
+    return false
+  }
+  await bucket?.put(keyOfObject(object), pathOfObject({ paths }, object), object.packedBytes)
+  updateObject(db, object, { uploadedAt: now() })
+  return true
+}
+
+/** Goes on with what was to be removed. */
+export async function removeMarked(deps: RepositoryDeps, signal: AbortSignal): Promise<void> {
+  for (const object of objectsToRemove(deps.db, AT_A_TIME)) {
+    if (signal.aborted) return
+    await removeObject(deps, object)
+  }
+}

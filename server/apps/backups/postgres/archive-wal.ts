@@ -1,0 +1,53 @@
+import { constants } from 'node:fs'
+import { type FileHandle, open, readdir, unlink } from 'node:fs/promises'
+import { AppError } from '../../../../shared/error.ts'
+import { type RepositoryDeps, storeObject } from '../repository/repository.ts'
+import { isHistory, isSegment, SEGMENT_BYTES } from '../rules/wal-names.ts'
+import { incomingIn } from './receiver.ts'
+
+export const WAL = 'wal/'
+
+const PARTIAL = '.partial'
+const MAX_HISTORY_BYTES = 1024 * 1024
+
+/** Moves what the receiver has finished into the repository, oldest first, a file gone from the one when it is in the other. Returns their names. */
+export async function archiveWal(deps: RepositoryDeps, datastoreId: string, signal: AbortSignal): Promise<string[]> {
+  const finished = (await incomingNames(deps, datastoreId)).filter((name) => isSegment(name) || isHistory(name)).toSorted()
+  for (const name of finished) {
+    signal.throwIfAborted()
+    const handle = await openFile(deps, datastoreId, name)
+    await storeObject(deps, { datastoreId, name: WAL + name }, handle.createReadStream(), { signal })
+    await unlink(incomingIn(deps, datastoreId, name))
+  }
+  return finished
+}
+
+export interface IncomingSegment {
+  /** Its name when it is finished. */
+  segment: string
+  handle: FileHandle
+}
+
+/** All segments that the receiver has, the one that is being written included, in order. They are the caller's to close. */
+export async function openIncoming(deps: RepositoryDeps, datastoreId: string): Promise<IncomingSegment[]> {
+  const opened: IncomingSegment[] = []
+  for (const name of (await incomingNames(deps, datastoreId)).toSorted()) {
+    const segment = name.endsWith(PARTIAL) ? name.slice(0, -PARTIAL.length) : name
+    if (!isSegment(segment)) continue
+    opened.push({ segment, handle: await openFile(deps, datastoreId, name) })
+  }
+  return opened
+}
+
+const incomingNames = (deps: RepositoryDeps, datastoreId: string): Promise<string[]> =>
+  readdir(incomingIn(deps, datastoreId)).catch(() => [])
+
+/** The folder is its writer's, who reads what a tenant's server sends: nothing in it is followed, and nothing taken that is no such file. */
+async function openFile(deps: RepositoryDeps, datastoreId: string, name: string): Promise<FileHandle> {
+  const handle = await open(incomingIn(deps, datastoreId, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  const stat = await handle.stat()
+  const isRight = stat.isFile() && (isHistory(name) ? stat.size <= MAX_HISTORY_BYTES : stat.size === SEGMENT_BYTES)
+  if (isRight) return handle
+  await handle.close()
+  throw new AppError('unavailable', `${name} in the log of ${datastoreId} is not what a server writes`)
+}

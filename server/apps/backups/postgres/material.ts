@@ -1,0 +1,96 @@
+import { createWriteStream } from 'node:fs'
+import { chown, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { AppError } from '../../../../shared/error.ts'
+import { removeTree } from '../../../platform/files/tree/remove.ts'
+import { isRoot } from '../../../platform/service-folders.ts'
+import { BackupDamaged } from '../repository/pack.ts'
+import { openObject, type RepositoryDeps } from '../repository/repository.ts'
+import type { StoredBackup } from '../rows/backup-store.ts'
+import { type BackupObject, findObject, objectsOf } from '../rows/object-store.ts'
+import { isHistory, isSegment, SEGMENT_BYTES, segmentNumberAt, segmentNumberOf } from '../rules/wal-names.ts'
+import { openIncoming, WAL } from './archive-wal.ts'
+import { archiveOf } from './take.ts'
+
+export interface MaterialPlan {
+  datastoreId: string
+  /** The full backup first. */
+  chain: readonly StoredBackup[]
+  /** Up to when the log is wanted, in milliseconds since 1970; undefined for all there is. */
+  until?: number
+}
+
+export interface Material {
+  folder: string
+  /** Who may read it, if we may choose. */
+  uid: number
+}
+
+/** Clocks of commits and of the archive are the same machine's; a transaction takes its time before it is committed. */
+const MARGIN_MS = 60_000
+
+/** A moment as PostgreSQL takes it for the target of a recovery, which is before it knows the letter Z. */
+export const targetOf = (atMs: number): string => new Date(atMs).toISOString().replace('T', ' ').replace('Z', '+00')
+
+/** Lays decrypted archives and log in a folder of its own for whoever restores. @throws BackupDamaged naming what is wrong; not_found for what is gone. */
+export async function layMaterial(deps: RepositoryDeps, { folder, uid }: Material, plan: MaterialPlan): Promise<void> {
+  await removeTree(folder)
+  for (const path of [folder, join(folder, 'chain'), join(folder, 'wal')]) await mkdir(path, { recursive: true, mode: 0o700 })
+  for (const [index, { id }] of plan.chain.entries()) {
+    const archive = findObject(deps.db, plan.datastoreId, archiveOf(id))
+    if (archive === undefined) throw new BackupDamaged(`the archive of ${id} is missing`)
+    await lay(deps, archive, join(folder, 'chain', `${index}.tar`), uid)
+  }
+  await layLog(deps, { folder, uid }, plan)
+  if (isRoot) for (const path of [folder, join(folder, 'chain'), join(folder, 'wal')]) await chown(path, uid, uid)
+}
+
+/** What the receiver has is opened before what is stored is looked up: what it has finished moves from the one place to the other. */
+async function layLog(deps: RepositoryDeps, { folder, uid }: Material, plan: MaterialPlan): Promise<void> {
+  const incoming = await openIncoming(deps, plan.datastoreId)
+  try {
+    const wanted = logFor(objectsOf(deps.db, plan.datastoreId, WAL), plan)
+    for (const object of wanted) await lay(deps, object, join(folder, 'wal', object.name.slice(WAL.length)), uid)
+    const isStored = new Set(wanted.map(({ name }) => name.slice(WAL.length)))
+    for (const { segment, handle } of incoming)
+      if (!isStored.has(segment)) await write(handle.createReadStream({ autoClose: false }), join(folder, 'wal', segment), uid)
+  } finally {
+    for (const { handle } of incoming) await handle.close()
+  }
+}
+
+/** The segments from the start of the last backup on, without a gap, and all histories. @throws BackupDamaged naming a segment that is missing. */
+export function logFor(log: readonly BackupObject[], { chain, until }: Pick<MaterialPlan, 'chain' | 'until'>): BackupObject[] {
+  const backup = chain.at(-1)
+  if (backup?.startLsn == null || backup.endLsn === null) throw new AppError('conflict', 'The backup is not complete')
+  const [first, last] = [segmentNumberAt(backup.startLsn), segmentNumberAt(backup.endLsn)]
+  const segments = log
+    .filter(({ name }) => isSegment(name.slice(WAL.length)) && numberOf(name) >= first)
+    .toSorted((a, b) => numberOf(a.name) - numberOf(b.name) || a.createdAt - b.createdAt)
+  const enough = segments.findIndex(({ name, createdAt }) => until !== undefined && createdAt > until + MARGIN_MS && numberOf(name) > last)
+  const wanted = enough === -1 ? segments : segments.slice(0, enough + 1)
+  const numbers = new Set(wanted.map(({ name }) => numberOf(name)))
+  const highest = Math.max(last - 1, ...numbers)
+  for (let number = first; number <= highest; number += 1)
+    if (!numbers.has(number))
+      throw new BackupDamaged(`segment ${number} of the log (${number * SEGMENT_BYTES} bytes from its beginning) is missing`)
+  return [...log.filter(({ name }) => isHistory(name.slice(WAL.length))), ...wanted]
+}
+
+const numberOf = (name: string): number => segmentNumberOf(name.slice(WAL.length))
+
+const lay = async (deps: RepositoryDeps, object: BackupObject, path: string, uid: number): Promise<void> =>
+  await openObject(deps, object).then(
+    async (content) => await write(content, path, uid).catch((error) => refuse(object, error)),
+    (error) => refuse(object, error),
+  )
+
+function refuse({ name }: BackupObject, error: unknown): never {
+  throw error instanceof BackupDamaged ? new BackupDamaged(`${name}: ${error.message}`, error) : error
+}
+
+async function write(content: NodeJS.ReadableStream, path: string, uid: number): Promise<void> {
+  await pipeline(content, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+  if (isRoot) await chown(path, uid, uid)
+}

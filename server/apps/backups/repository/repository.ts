@@ -1,0 +1,120 @@
+/** Packed files of datastores, in plain folders: names say what they are, and their digests whether they still are it. */
+import type { Database } from 'bun:sqlite'
+import { existsSync } from 'node:fs'
+import { link, mkdir, rm, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { AppError } from '../../../../shared/error.ts'
+import { syncFolder } from '../../../platform/files/replace-file.ts'
+import type { Paths } from '../../../platform/paths.ts'
+import type { Sealer } from '../../../platform/secrets/seal.ts'
+import { type BackupObject, insertObject, removeObjectRow, updateObject } from '../rows/object-store.ts'
+import { backupSetOf } from '../rows/set-store.ts'
+import type { Bucket } from './bucket.ts'
+import { identityOf } from './key.ts'
+import { fileNameOf, setFoldersOf } from './layout.ts'
+import { type Bytes, type Packed, packFile, type Source, unpackFile } from './pack.ts'
+
+export interface RepositoryDeps {
+  db: Database
+  sealer: Sealer
+  paths: Paths
+  bucket: Bucket | undefined
+  now(): number
+}
+
+export interface StoreOptions {
+  signal?: AbortSignal
+  /** What is written with the row of the file, in one transaction with it. */
+  onStored?(packed: Packed): void
+}
+
+const ROOTS_ALONE = 0o700
+/** The user of the receiver passes through, and can list nothing. */
+const PASS_THROUGH = 0o711
+
+/** Makes the folders of a set. @throws AppError not_found for a datastore without one. */
+export async function ensureSetFolders({ paths }: Pick<RepositoryDeps, 'paths'>, datastoreId: string): Promise<void> {
+  const { root, work } = setFoldersOf(paths, datastoreId)
+  await mkdir(root, { recursive: true, mode: PASS_THROUGH })
+  await mkdir(work, { recursive: true, mode: ROOTS_ALONE })
+}
+
+/**
+ * Packs a stream for the set's recipient and keeps it under the name. The same content under the same name is kept once. Nothing is left
+ * of what fails. @throws the stream's error.
+ */
+export async function storeObject(
+  deps: RepositoryDeps,
+  { datastoreId, name }: Pick<BackupObject, 'datastoreId' | 'name'>,
+  source: Source,
+  { signal, onStored }: StoreOptions = {},
+): Promise<Packed> {
+  const { db, paths, now } = deps
+  const recipient = requireSet(db, datastoreId).recipient
+  const { root, work } = setFoldersOf(paths, datastoreId)
+  await ensureSetFolders(deps, datastoreId)
+  const fresh = join(work, crypto.randomUUID())
+  try {
+    const packed = await packFile(source, fresh, { recipient, ...(signal && { signal }) })
+    await putInPlace(fresh, join(root, fileNameOf({ name, digest: packed.digest })))
+    db.transaction(() => {
+      insertObject(db, { datastoreId, name, ...packed, createdAt: now() })
+      onStored?.(packed)
+    })()
+    return packed
+  } finally {
+    await rm(fresh, { force: true })
+  }
+}
+
+function requireSet(db: Database, datastoreId: string) {
+  const set = backupSetOf(db, datastoreId)
+  if (set === undefined) throw new AppError('not_found', `There are no backups of ${datastoreId}`)
+  return set
+}
+
+/** A file that is there already is as good: it went through here, whole. */
+async function putInPlace(fresh: string, path: string): Promise<void> {
+  const folder = dirname(path)
+  await mkdir(folder, { recursive: true, mode: ROOTS_ALONE })
+  await link(fresh, path).catch((error) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  })
+  syncFolder(folder)
+  syncFolder(dirname(folder))
+}
+
+export const pathOfObject = ({ paths }: Pick<RepositoryDeps, 'paths'>, object: BackupObject): string =>
+  join(setFoldersOf(paths, object.datastoreId).root, fileNameOf(object))
+
+/** What an object is called at the bucket. */
+export const keyOfObject = (object: Pick<BackupObject, 'datastoreId' | 'name' | 'digest'>): string =>
+  `${object.datastoreId}/${fileNameOf(object)}`
+
+/** The plain content of an object, from here or from the bucket. @throws AppError not_found where it is at neither; its stream BackupDamaged. */
+export async function openObject(deps: RepositoryDeps, object: BackupObject): Promise<Readable> {
+  return await unpackFile(await packedSource(deps, object), openingOf(deps, object))
+}
+
+const openingOf = (deps: RepositoryDeps, { datastoreId, digest }: BackupObject) => ({
+  identity: identityOf(deps, requireSet(deps.db, datastoreId).recipient),
+  digest,
+})
+
+async function packedSource(deps: RepositoryDeps, object: BackupObject): Promise<string | Bytes> {
+  const path = pathOfObject(deps, object)
+  if (existsSync(path)) return path
+  if (object.uploadedAt !== null && deps.bucket !== undefined) return await deps.bucket.get(keyOfObject(object))
+  throw new AppError('not_found', `${object.name} of ${object.datastoreId} is missing on this server`)
+}
+
+/** Removes an object here and at the bucket, its row last. @throws AppError unavailable while the bucket does not answer. */
+export async function removeObject(deps: RepositoryDeps, object: BackupObject): Promise<void> {
+  updateObject(deps.db, object, { isRemoving: true })
+  await unlink(pathOfObject(deps, object)).catch((error) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  })
+  if (object.uploadedAt !== null && deps.bucket !== undefined) await deps.bucket.remove(keyOfObject(object))
+  removeObjectRow(deps.db, object)
+}

@@ -1,0 +1,59 @@
+import type { Database } from 'bun:sqlite'
+import { tableOf } from '../../../platform/db/table.ts'
+
+export type BackupStatus = 'creating' | 'available' | 'failed' | 'damaged' | 'deleting'
+export type BackupOrigin = 'scheduled' | 'manual' | 'final'
+
+/** One backup of a datastore. Times are milliseconds since 1970; positions in the log are as PostgreSQL writes them. */
+export interface StoredBackup {
+  id: string
+  datastoreId: string
+  kind: 'full' | 'incremental'
+  parentId: string | null
+  origin: BackupOrigin
+  status: BackupStatus
+  timeline: number | null
+  startLsn: string | null
+  endLsn: string | null
+  createdAt: number
+  completedAt: number | null
+  plainBytes: number | null
+  verifiedAt: number | null
+  drilledAt: number | null
+  drillMs: number | null
+  reason: string | null
+}
+
+const backups = tableOf<StoredBackup>('backups', {
+  id: 'id',
+  datastoreId: 'datastore_id',
+  kind: 'kind',
+  parentId: 'parent_id',
+  origin: 'origin',
+  status: 'status',
+  timeline: 'timeline',
+  startLsn: 'start_lsn',
+  endLsn: 'end_lsn',
+  createdAt: 'created_at',
+  completedAt: 'completed_at',
+  plainBytes: 'plain_bytes',
+  verifiedAt: 'verified_at',
+  drilledAt: 'drilled_at',
+  drillMs: 'drill_ms',
+  reason: 'reason',
+})
+
+/** A backup by id, whosever it is; undefined where there is none. */
+export const backupById = (db: Database, id: string): StoredBackup | undefined => backups.get(db, 'WHERE id = $id', { id })
+
+export type NewBackup = Pick<StoredBackup, 'id' | 'datastoreId' | 'kind' | 'parentId' | 'origin' | 'createdAt'>
+
+/** Writes a backup down before it is taken. */
+export function insertBackup(db: Database, backup: NewBackup): void {
+  backups.insert(db, { ...backup, status: 'creating' })
+}
+
+/** Changes what is named. */
+export function updateBackup(db: Database, id: string, change: Partial<Omit<StoredBackup, 'id' | 'datastoreId'>>): void {
+  backups.update(db, { id }, change)
+}

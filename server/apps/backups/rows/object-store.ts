@@ -1,0 +1,71 @@
+import type { Database } from 'bun:sqlite'
+import { flag } from '../../../platform/db/codec.ts'
+import { tableOf } from '../../../platform/db/table.ts'
+
+/** A packed file. `name` is relative to its datastore: `wal/<segment>`, `bak-…/base.tar`. Times are milliseconds since 1970. */
+export interface BackupObject {
+  datastoreId: string
+  name: string
+  digest: string
+  plainBytes: number
+  packedBytes: number
+  createdAt: number
+  /** Null while it is not at the bucket. */
+  uploadedAt: number | null
+  isLocal: boolean
+  isRemoving: boolean
+}
+
+const objects = tableOf<BackupObject>('backup_objects', {
+  datastoreId: 'datastore_id',
+  name: 'name',
+  digest: 'digest',
+  plainBytes: 'plain_bytes',
+  packedBytes: 'packed_bytes',
+  createdAt: 'created_at',
+  uploadedAt: 'uploaded_at',
+  isLocal: { column: 'is_local', as: flag },
+  isRemoving: { column: 'is_removing', as: flag },
+})
+
+/** What a set consists of whose names begin so, by name, without what is being removed. */
+export const objectsOf = (db: Database, datastoreId: string, beginning = ''): BackupObject[] =>
+  objects.all(db, 'WHERE datastore_id = $datastoreId AND name >= $from AND name < $to AND is_removing = 0 ORDER BY name, created_at', {
+    datastoreId,
+    from: beginning,
+    to: `${beginning}\u{10FFFF}`,
+  })
+
+/** The newest object of this name; undefined where there is none. */
+export const findObject = (db: Database, datastoreId: string, name: string): BackupObject | undefined =>
+  objects.get(db, 'WHERE datastore_id = $datastoreId AND name = $name AND is_removing = 0 ORDER BY created_at DESC', { datastoreId, name })
+
+/** Writes down a file that is whole. One that is there already stays as it is. */
+export function insertObject(db: Database, object: Omit<BackupObject, 'uploadedAt' | 'isLocal' | 'isRemoving'>): void {
+  objects.insert(db, object, 'ON CONFLICT DO UPDATE SET is_local = 1, is_removing = 0')
+}
+
+type Key = Pick<BackupObject, 'datastoreId' | 'name' | 'digest'>
+const keyOf = ({ datastoreId, name, digest }: Key): Key => ({ datastoreId, name, digest })
+
+/** Changes what is named. */
+export function updateObject(
+  db: Database,
+  object: Key,
+  change: Partial<Pick<BackupObject, 'uploadedAt' | 'isLocal' | 'isRemoving'>>,
+): void {
+  objects.update(db, keyOf(object), change)
+}
+
+/** Forgets a file that is neither here nor at the bucket any more. */
+export function removeObjectRow(db: Database, object: Key): void {
+  objects.remove(db, keyOf(object))
+}
+
+/** What waits for the bucket, oldest first. */
+export const objectsToUpload = (db: Database, limit: number): BackupObject[] =>
+  objects.all(db, 'WHERE uploaded_at IS NULL AND is_local = 1 AND is_removing = 0 ORDER BY created_at LIMIT $limit', { limit })
+
+/** What is to go, of all sets. */
+export const objectsToRemove = (db: Database, limit: number): BackupObject[] =>
+  objects.all(db, 'WHERE is_removing = 1 LIMIT $limit', { limit })

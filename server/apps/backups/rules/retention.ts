@@ -1,0 +1,32 @@
+import { chainOf, type Link } from './chain.ts'
+import { segmentNumberAt } from './wal-names.ts'
+
+const FAILED_KEPT_MS = 7 * 24 * 60 * 60_000
+
+export interface Retention {
+  /** Backups that nobody can need any more. */
+  remove: string[]
+  /** Segments of the log with lower numbers are needed by no backup that is kept; undefined while there is none. */
+  walFrom: number | undefined
+}
+
+type Known = Link & { endLsn: string | null }
+
+/**
+ * Keeps what it takes to go back to any moment since `since` (ms since 1970): the backups from then on, the last one before, and all that
+ * they are differences to. The newest sound one always stays. A backup that is being taken is left alone.
+ */
+export function retain(backups: readonly Known[], { since, now }: { since: number; now: number }): Retention {
+  const sound = backups.filter(({ id }) => chainOf(backups, id) !== undefined)
+  const byAge = sound.toSorted((a, b) => (a.completedAt ?? 0) - (b.completedAt ?? 0))
+  const lastBefore = byAge.findLast(({ completedAt }) => (completedAt ?? 0) <= since)
+  const wanted = byAge.filter((backup, index) => (backup.completedAt ?? 0) > since || backup === lastBefore || index === byAge.length - 1)
+  const kept = new Set(wanted.flatMap(({ id }) => chainOf(backups, id) ?? []).map(({ id }) => id))
+  const isOver = ({ id, status, createdAt }: Known): boolean => {
+    if (status === 'creating') return false
+    if (status === 'failed' || status === 'damaged') return createdAt + FAILED_KEPT_MS <= now
+    return !kept.has(id)
+  }
+  const starts = wanted.flatMap(({ startLsn }) => (startLsn === null ? [] : segmentNumberAt(startLsn)))
+  return { remove: backups.filter(isOver).map(({ id }) => id), walFrom: starts.length === 0 ? undefined : Math.min(...starts) }
+}

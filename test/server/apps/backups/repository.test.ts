@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { mirror, removeMarked } from '../../../../server/apps/backups/offsite/mirror.ts'
+import { openBucket } from '../../../../server/apps/backups/repository/bucket.ts'
+import { currentKey, identityOf } from '../../../../server/apps/backups/repository/key.ts'
+import { parseFileName } from '../../../../server/apps/backups/repository/layout.ts'
+import {
+  openObject,
+  pathOfObject,
+  type RepositoryDeps,
+  removeObject,
+  storeObject,
+} from '../../../../server/apps/backups/repository/repository.ts'
+import { findObject, objectsOf, objectsToUpload } from '../../../../server/apps/backups/rows/object-store.ts'
+import { ensureBackupSet } from '../../../../server/apps/backups/rows/set-store.ts'
+import { migrateDatabase } from '../../../../server/platform/db/migrate.ts'
+import { openDatabase } from '../../../../server/platform/db/open.ts'
+import { pathsOf } from '../../../../server/platform/paths.ts'
+import { createSealer } from '../../../../server/platform/secrets/seal.ts'
+import { type S3Server, startS3 } from '../../../support/s3-server.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'repository-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+
+let s3: S3Server
+beforeAll(async () => {
+  s3 = await startS3()
+})
+afterAll(async () => await s3.close())
+
+const datastoreId = 'dpg-00000000000000000001-a'
+const never = new AbortController().signal
+let deps: RepositoryDeps
+let count = 0
+
+beforeEach(async () => {
+  const db = openDatabase(join(dir, `${++count}.db`))
+  migrateDatabase(db)
+  const sealer = createSealer(Buffer.alloc(32, 7))
+  deps = { db, sealer, paths: pathsOf(join(dir, String(count))), now: () => 1000 + count, bucket: undefined }
+  const { recipient } = await currentKey(deps)
+  const known = { kind: 'postgres', workspaceId: 'tea-1', environmentId: null, name: 'shop', version: '18' } as const
+  ensureBackupSet(db, { datastoreId, ...known, recipient, recipeSealed: '', createdAt: 1 })
+})
+
+const store = (name: string, content: string) => storeObject(deps, { datastoreId, name }, Readable.from([Buffer.from(content)]))
+const stored = (name: string) => findObject(deps.db, datastoreId, name) ?? expect.fail(`There is no ${name}`)
+const withBucket = (change = {}) => ({ ...deps, bucket: openBucket({ CP_BACKUP_RETENTION_DAYS: 7, ...s3.settings, ...change }) })
+
+describe('the repository', () => {
+  it('keeps what it is given under names that tell what it is, and the same content once', async () => {
+    await store('wal/000000010000000000000001', 'rows')
+    const { digest } = await store('wal/000000010000000000000001', 'rows')
+    const names = readdirSync(join(deps.paths.backups, 'datastores', datastoreId, 'wal'))
+    expect(names).toEqual([`000000010000000000000001.${digest}.zst.age`])
+    expect(parseFileName(`wal/${names[0]}`)).toEqual({ name: 'wal/000000010000000000000001', digest })
+    expect(await text(await openObject(deps, stored('wal/000000010000000000000001')))).toBe('rows')
+    expect(objectsOf(deps.db, datastoreId)).toHaveLength(1)
+  })
+
+  it('leaves nothing of what fails', async () => {
+    const failing = Readable.from(
+      (async function* () {
+        yield randomBytes(100)
+        throw new Error('gone')
+      })(),
+    )
+    await expect(storeObject(deps, { datastoreId, name: 'wal/x' }, failing)).rejects.toThrow('gone')
+    expect(readdirSync(join(deps.paths.backups, 'datastores', datastoreId, 'work'))).toEqual([])
+    expect(objectsOf(deps.db, datastoreId)).toEqual([])
+  })
+
+  it('has one key, sealed, and says when a key is not here', async () => {
+    const [one, two] = await Promise.all([currentKey(deps), currentKey(deps)])
+    expect(one).toEqual(two)
+    expect(identityOf(deps, one.recipient)).toMatch(/^AGE-SECRET-KEY-1/)
+    expect(() => identityOf(deps, 'age1other')).toThrow('is not here')
+  })
+
+  it('takes no names that lead elsewhere', () => {
+    expect(parseFileName(`../../etc/passwd.${'0'.repeat(32)}.zst.age`)).toBeUndefined()
+    expect(parseFileName('backup_label')).toBeUndefined()
+  })
+})
+
+describe('the bucket', () => {
+  it('gets every file once, and gives back what is gone from the disk', async () => {
+    await store('wal/1', 'one')
+    await store('bak-1/base.tar', randomBytes(12_000_000).toString('base64'))
+    const deps = withBucket()
+    expect(await mirror(deps, never)).toEqual({ uploaded: 2 })
+    expect(await mirror(deps, never)).toEqual({ uploaded: 0 })
+    const object = stored('bak-1/base.tar')
+    rmSync(pathOfObject(deps, object))
+    expect(await text(await openObject(deps, object))).toHaveLength(16_000_000)
+    expect(await Array.fromAsync(deps.bucket?.list(datastoreId) ?? [])).toHaveLength(2)
+  })
+
+  it('is waited for while it is away, and then gets what it lacks', async () => {
+    await store('wal/1', 'one')
+    const deps = withBucket()
+    await s3.stop()
+    expect(await mirror(deps, never)).toMatchObject({ uploaded: 0, problem: expect.stringContaining('did not take a file') })
+    expect(objectsToUpload(deps.db, 10)).toHaveLength(1)
+    await s3.start()
+    expect(await mirror(deps, never)).toEqual({ uploaded: 1 })
+  })
+
+  it.each([
+    ['is not there', { CP_BACKUP_S3_BUCKET: 'another' }],
+    ['refuses the key', { CP_BACKUP_S3_SECRET_KEY: 'wrong' }],
+  ])('is told when it %s', async (_, change) => {
+    await store('wal/1', 'one')
+    expect(await mirror(withBucket(change), never)).toMatchObject({ uploaded: 0, problem: expect.stringContaining('did not take a file') })
+  })
+
+  it("loses what is ours and nobody else's", async () => {
+    await store('wal/1', 'one')
+    const deps = withBucket()
+    await mirror(deps, never)
+    const others = join(s3.folder, 'cpd', datastoreId, 'wal', 'theirs')
+    writeFileSync(others, 'theirs')
+    const object = stored('wal/1')
+    await s3.stop()
+    await expect(removeObject(deps, object)).rejects.toThrow('did not remove')
+    expect(findObject(deps.db, datastoreId, 'wal/1')).toBeUndefined()
+    await s3.start()
+    await removeMarked(deps, never)
+    expect(existsSync(pathOfObject(deps, object))).toBe(false)
+    expect(readdirSync(join(s3.folder, 'cpd', datastoreId, 'wal'))).toEqual(['theirs'])
+    rmSync(others)
+  })
+
+  it('is not asked for where no setting names it, and says which settings lack', () => {
+    expect(
+      openBucket({ ...s3.settings, CP_BACKUP_RETENTION_DAYS: 7, CP_BACKUP_S3_ENDPOINT: undefined, CP_BACKUP_S3_BUCKET: undefined }),
+    ).toBeUndefined()
+    expect(() => withBucket({ CP_BACKUP_S3_SECRET_KEY: undefined })).toThrow('CP_BACKUP_S3_SECRET_KEY')
+  })
+
+  it('misses a file that has gone from the disk before it was copied, and goes on', async () => {
+    await store('wal/1', 'one')
+    await store('wal/2', 'two')
+    const path = pathOfObject(deps, stored('wal/1'))
+    renameSync(path, `${path}.lost`)
+    expect(await mirror(withBucket(), never)).toEqual({ uploaded: 1 })
+    expect(stored('wal/1')).toMatchObject({ isLocal: false, uploadedAt: null })
+  })
+})
