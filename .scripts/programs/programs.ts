@@ -30,12 +30,19 @@ export async function programsIn(folder: string): Promise<PackedProgram[]> {
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { recursive: true })
     for (const file of readdirSync(kept)) copyFileSync(join(kept, file), join(folder, file))
-    const listed = JSON.parse(readFileSync(join(folder, LIST), 'utf8')) as PackedProgram[]
-    return listed.map((program) => ({ ...program, archive: join(folder, program.archive) }))
+    return packedIn(folder)
   } catch (error) {
     console.error(`Without PostgreSQL and Valkey inside: ${error instanceof Error ? error.message : error}`)
     return []
   }
+}
+
+/** The archives that a build has left in a folder; none where it left none. */
+export function packedIn(folder: string): PackedProgram[] {
+  const list = join(folder, LIST)
+  if (!existsSync(list)) return []
+  const listed = JSON.parse(readFileSync(list, 'utf8')) as PackedProgram[]
+  return listed.map((program) => ({ ...program, archive: join(folder, program.archive) }))
 }
 
 async function keptPrograms(): Promise<string> {

@@ -1,6 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { BunPlugin } from 'bun'
+import { embedPrograms } from '../../.scripts/programs/embed.ts'
+import { packedIn } from '../../.scripts/programs/programs.ts'
 import { copyExecutable } from './copy-executable.ts'
 
 export interface CpdBuild {
@@ -20,7 +22,7 @@ export async function buildCpd({ outfile, version, entry = 'server/boot/main.ts'
     compile: { outfile: built, autoloadDotenv: false, autoloadBunfig: false },
     minify: true,
     define,
-    plugins: [otherVersion(version, changed)],
+    plugins: [otherVersion(version, changed), embedPrograms(packedIn('dist/programs'))],
   })
   if (!result.success) throw new Error(`cpd ${version} was not built: ${result.logs.join('\n')}`)
   await copyExecutable(built, outfile)

@@ -10,6 +10,7 @@ import { renderExamination } from '../doctor/render.ts'
 import { isSound } from '../doctor/verdict.ts'
 import { askStrays } from '../serve-socket/client.ts'
 import type { ListedStray } from '../serve-socket/operations.ts'
+import { programLines, programsHere } from './doctor-programs.ts'
 import { commandWithSettings, configOf } from './settings.ts'
 import { summaryOf } from './strays-text.ts'
 
@@ -26,7 +27,8 @@ export function doctorCommand(): Command {
     .option('--json', 'Print JSON, for scripts')
   return command.action(async () => {
     const { json, quick } = command.opts<Flags>()
-    const { CP_BUILD_PATH, CP_DATA_DIR, CP_MASTER_KEY_FILE } = configOf(command)
+    const config = configOf(command)
+    const { CP_BUILD_PATH, CP_DATA_DIR, CP_MASTER_KEY_FILE } = config
     const stopper = new AbortController()
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopper.abort(new Error('Interrupted')))
     const paths = pathsOf(CP_DATA_DIR, CP_MASTER_KEY_FILE)
@@ -44,17 +46,21 @@ export function doctorCommand(): Command {
     // Without a control plane, or with one of before there were such, there is nobody to ask.
     const strays = await askStrays(paths.serveSocket).catch(() => [])
     const toolchains = await findToolchains({ searchPath: [...CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH], homes: ownHomes() })
+    const programs = await programsHere(config)
     process.stdout.write(
-      json === true ? `${JSON.stringify({ ...examination, strays, toolchains }, null, 2)}\n` : textOf(examination, strays, toolchains),
+      json === true
+        ? `${JSON.stringify({ ...examination, strays, toolchains, programs }, null, 2)}\n`
+        : textOf(examination, [...strayLines(strays), ...toolLines(toolchains), ...programLines(programs)]),
     )
     process.exit(isSound(examination.verdicts) ? 0 : 1)
   })
 }
 
-const textOf = (examination: Examination, strays: readonly ListedStray[], toolchains: Toolchains): string =>
-  `${[...renderExamination(examination), ...strayLines(strays), '', 'Toolchains', ...toolNames.map((name) => toolLine(toolchains, name))].join('\n')}\n`
+const textOf = (examination: Examination, more: readonly string[]): string => `${[...renderExamination(examination), ...more].join('\n')}\n`
 
 const strayLines = (strays: readonly ListedStray[]): string[] => (strays.length === 0 ? [] : ['', 'Strays', `  ${summaryOf(strays)}`])
+
+const toolLines = (toolchains: Toolchains): string[] => ['', 'Toolchains', ...toolNames.map((name) => toolLine(toolchains, name))]
 
 function toolLine({ tools, problems }: Toolchains, name: ToolName): string {
   const tool = tools[name]

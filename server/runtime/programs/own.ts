@@ -6,7 +6,7 @@ import { SYSTEM_PATH } from '../../platform/process/system-tools.ts'
 import type { Program, ProgramKind } from './port.ts'
 
 /** The oldest that the platform can run: see the guide on databases. */
-export const oldest: Readonly<Record<ProgramKind, readonly [number, number]>> = { postgres: [14, 0], valkey: [7, 2] }
+const oldest: Readonly<Record<ProgramKind, string>> = { postgres: '14.0', valkey: '7.2' }
 
 export interface OwnProgram extends Program {
   folder: string
@@ -60,8 +60,7 @@ async function programAt({ kind, folder, server }: Omit<Place, 'setting'>): Prom
   const said = await runProcess([path, '--version'], { timeoutMs: VERSION_TIMEOUT_MS }).catch(() => undefined)
   const version = versionIn(said?.exitCode === 0 ? said.stdout : '')
   if (version === undefined) return `${path} does not tell its version.`
-  const [major, minor] = oldest[kind]
-  if (isOlder(version, [major, minor])) return `${path} is version ${version}. The oldest that can be used is ${major}.${minor}.`
+  if (isOlder(version, oldest[kind])) return `${path} is version ${version}. The oldest that can be used is ${oldest[kind]}.`
   return { kind, name: `${kind}-${version}-own`, version, major: majorOf(version), source: 'own', server, folder }
 }
 
@@ -70,7 +69,8 @@ export const versionIn = (text: string): string | undefined => /(?:\)\s|v=)(\d+(
 
 export const majorOf = (version: string): string => version.split('.')[0] ?? version
 
-export function isOlder(version: string, [major, minor]: readonly [number, number]): boolean {
-  const [ownMajor = 0, ownMinor = 0] = version.split('.').map(Number)
-  return ownMajor < major || (ownMajor === major && ownMinor < minor)
+export function isOlder(version: string, other: string): boolean {
+  const [own, theirs] = [version, other].map((text) => text.split('.').map(Number)) as [number[], number[]]
+  const at = theirs.findIndex((part, index) => part !== (own[index] ?? 0))
+  return at !== -1 && (own[at] ?? 0) < (theirs[at] ?? 0)
 }

@@ -22,8 +22,14 @@ const UNFINISHED = '.new'
 const UNPACK_TIMEOUT_MS = 120_000
 const SERVERS: Readonly<Record<ProgramKind, string>> = { postgres: 'bin/postgres', valkey: 'bin/valkey-server' }
 
+interface Listed {
+  available: Programs['available']
+  own: readonly OwnProgram[]
+  inside: readonly Program[]
+}
+
 /** The operator's own come first, then what is inside, and what the machine has only where nothing is. @throws AppError bad_request for a setting that names none. */
-export async function openPrograms({ folder, embedded, ...named }: ProgramsOptions): Promise<Programs> {
+export async function listPrograms({ embedded, ...named }: Omit<ProgramsOptions, 'folder'>): Promise<Listed> {
   const inside = embedded.map(
     (program): Program => ({
       ...{ kind: program.kind, name: program.name, version: program.version },
@@ -33,11 +39,17 @@ export async function openPrograms({ folder, embedded, ...named }: ProgramsOptio
   const told = await namedPrograms(named)
   const lacking = kinds.filter((kind) => ![...told, ...inside].some((program) => program.kind === kind))
   const own = [...told, ...(await foundPrograms(lacking))]
+  return { available: (kind) => available({ own, inside }, kind), own, inside }
+}
+
+/** Makes away with what an earlier start or version has left, too. @throws AppError as `listPrograms`. */
+export async function openPrograms({ folder, ...listed }: ProgramsOptions): Promise<Programs> {
+  const { available, own, inside } = await listPrograms(listed)
   await sweep(folder, inside)
-  const unpack = unpacker(folder, embedded)
+  const unpack = unpacker(folder, listed.embedded)
   const ownOf = (name: string): OwnProgram | undefined => own.find((program) => program.name === name)
   return {
-    available: (kind) => available({ own, inside }, kind),
+    available,
     folder: (name) => ownOf(name)?.folder ?? join(folder, name),
     ensure: async (name) => ownOf(name)?.folder ?? (await unpack(name)),
   }

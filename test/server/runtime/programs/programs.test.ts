@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { runProcess } from '../../../../server/platform/process/spawn.ts'
 import { embedded } from '../../../../server/runtime/programs/embedded.ts'
+import { newerOf } from '../../../../server/runtime/programs/newest.ts'
 import { isOlder, versionIn } from '../../../../server/runtime/programs/own.ts'
 import { openPrograms, type ProgramsOptions } from '../../../../server/runtime/programs/programs.ts'
 
@@ -108,7 +109,7 @@ test("the operator's own comes before the one inside of the same major version, 
 
 test.each([
   ['is not there', 'nowhere', undefined, /there is no/],
-  ['is too old', 'old', 'postgres (PostgreSQL) 13.11', /version 13.11. The oldest that can be used is 14/],
+  ['is too old', 'old', 'postgres (PostgreSQL) 13.11', /version 13.11. The oldest that can be used is 14.0/],
   ['says nothing of its version', 'mute', 'hello', /does not tell its version/],
 ])("one of the operator's that %s is refused by its setting", async (_, name, says, message) => {
   if (says !== undefined) fake(`${name}/bin/postgres`, says)
@@ -128,5 +129,12 @@ test('versions are read out of what programs print', () => {
   expect(versionIn('Server v=9.1.2 sha=00000000:0 malloc=libc bits=64 build=1')).toBe('9.1.2')
   expect(versionIn('Valkey server v=8.0.1 sha=0')).toBe('8.0.1')
   expect(versionIn('14')).toBeUndefined()
-  expect([isOlder('7.0.15', [7, 2]), isOlder('7.2.4', [7, 2]), isOlder('9.1', [7, 2])]).toEqual([true, false, false])
+  expect(['7.0.15', '7.2', '7.2.4', '9.1', '10.0'].map((version) => isOlder(version, '7.2'))).toEqual([true, false, false, false, false])
+})
+
+test('a release before the newest of its major version is told of', () => {
+  expect(newerOf({ kind: 'postgres', major: '15', version: '15.18' })).toBe('15.19')
+  expect(newerOf({ kind: 'postgres', major: '18', version: '18.7' })).toBeUndefined()
+  expect(newerOf({ kind: 'postgres', major: '19', version: '19.1' })).toBeUndefined()
+  expect(newerOf({ kind: 'valkey', major: '9', version: '9.1.0' })).toBe('9.1.2')
 })
