@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { connect as connectTcp } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
+import { sslRequest, startup } from '../postgres/packets.ts'
 import { eventually } from '../world.ts'
-import type { DatabaseWorld } from './world.ts'
+import { type DatabaseWorld, PG_HOST } from './world.ts'
 
 /** A client inside of TLS, driven by hand. */
 export interface Conversation {
@@ -50,4 +53,21 @@ export async function conversation(socket: TLSSocket): Promise<Conversation> {
     },
     ended: ended.promise,
   }
+}
+
+/** Asks for TLS first, as clients of PostgreSQL do, and then begins a session. */
+export async function beginPostgres(
+  { root, postgresPort: port }: Pick<DatabaseWorld, 'root' | 'postgresPort'>,
+  {
+    servername = PG_HOST,
+    parameters = { user: 'ada', database: 'shop' },
+  }: { servername?: string; parameters?: Record<string, string> } = {},
+): Promise<Conversation> {
+  const raw = connectTcp({ host: '127.0.0.1', port })
+  raw.write(sslRequest)
+  const [answer] = await once(raw, 'data')
+  if (String(answer) !== 'S') throw new Error(`TLS was answered with ${answer}`)
+  const client = await conversation(connect({ socket: raw, servername, ca: root }))
+  client.say(startup(parameters))
+  return client
 }

@@ -3,9 +3,10 @@ import { INHERITED_VARIABLE, parseInherited } from '../../../../server/ingress/s
 
 /**
  * The ingress as a process of its own. Arguments: port, control socket, routes file, version; port for TLS and file of certificates,
- * whose keys stand there in clear.
+ * whose keys stand there in clear; port for databases.
  */
-const [port, controlSocketPath = '', routesFilePath = '', version = '', tlsPort, certificatesFilePath = ''] = process.argv.slice(2)
+const [port, controlSocketPath = '', routesFilePath = '', version = '', tlsPort, certificatesFilePath = '', postgresPort] =
+  process.argv.slice(2)
 
 try {
   const ingress = await runIngress({
@@ -18,6 +19,7 @@ try {
     ...(tlsPort !== undefined && {
       tls: { listen: { host: '127.0.0.1', port: Number(tlsPort) }, certificatesFilePath, openKey: (sealed: string) => sealed },
     }),
+    ...(postgresPort !== undefined && { databases: { postgres: { host: '127.0.0.1', port: Number(postgresPort) } } }),
     log: (line) => console.log(line),
   })
   await ingress.closed

@@ -1,0 +1,42 @@
+import { message } from '../postgres/packets.ts'
+
+/** Says what a PostgreSQL would, as far as a way in cares: it greets, answers queries, and remembers what it was asked to cancel. */
+export interface FakePostgres {
+  port: number
+  connectionCount(): number
+  /** All that was said, by connection. */
+  heard: Buffer[]
+  stop(): void
+}
+
+export const KEY = Buffer.from([1, 2, 3, 4])
+export const READY = message('Z', 'I')
+export const greeting = Buffer.concat([
+  message('R', Buffer.alloc(4)),
+  message('K', Buffer.concat([Buffer.from([0, 0, 0, 42]), KEY])),
+  READY,
+])
+
+/** `answer` gives what is said to a message of the client, whose type it is told. */
+export function startFakePostgres(answer: (type: string) => Buffer = () => READY): FakePostgres {
+  let count = 0
+  const heard: Buffer[] = []
+  const listener = Bun.listen<{ index: number; isGreeted: boolean }>({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      open(socket) {
+        socket.data = { index: count++, isGreeted: false }
+      },
+      data(socket, bytes) {
+        const { index, isGreeted } = socket.data
+        heard[index] = Buffer.concat([heard[index] ?? Buffer.alloc(0), bytes])
+        socket.data.isGreeted = true
+        const isCancel = !isGreeted && bytes.length === 16
+        if (isCancel) socket.end()
+        else socket.write(isGreeted ? answer(bytes.toString('latin1', 0, 1)) : greeting)
+      },
+    },
+  })
+  return { port: listener.port, connectionCount: () => count, heard, stop: () => listener.stop(true) }
+}
