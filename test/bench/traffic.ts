@@ -57,7 +57,7 @@ async function calls(dir: string): Promise<void> {
     note.begin(head, crypto.randomUUID())
     return Object.assign(note, { serviceId: `srv-${index % 10}`, instanceId: `srv-${index % 10}-${index}`, status: 200, sentBytes: 1024 })
   })
-  const served = { routes: () => new Map(), drainStateOf: () => ({ inFlight: 0, tunnels: 0 }) }
+  const served = { routes: () => new Map(), drainStateOf: () => ({ inFlight: 0, tunnels: 0 }), passedOn: () => [] }
   const isTrusted = () => false
   const log = (line: string) => console.log(line)
   const measure = async (accessLogDir: string | undefined): Promise<number> => {

@@ -83,6 +83,10 @@ export function datastoreIdsOf(db: Database, { workspaceId, scope }: Pick<Viewer
     .map(({ id }) => id)
 }
 
+/** Whether there is such a datastore that is not being deleted. */
+export const isDatastore = (db: Database, id: string): boolean =>
+  datastores.get(db, "WHERE id = $id AND phase <> 'deleting'", { id }) !== undefined
+
 /** All datastores but those that are being deleted, oldest first. */
 export const datastoresToRoute = (db: Database): StoredDatastore[] =>
   datastores.all(db, "WHERE phase <> 'deleting' ORDER BY created_at, id")

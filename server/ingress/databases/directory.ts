@@ -1,4 +1,5 @@
 import type { DatabaseKind, DatabaseRoutes } from '../tables/database-route.ts'
+import type { PassedOn } from '../traffic/counters.ts'
 import { type Admission, admissionOf, type Listed, listed } from './admission.ts'
 import type { Relay } from './relay.ts'
 
@@ -7,6 +8,8 @@ export class Directory {
   #listed: ReadonlyMap<string, Listed> = new Map()
   #byHost: ReadonlyMap<string, Listed> = new Map()
   readonly #relays = new Set<Relay>()
+  readonly #counts = new Map<string, number>()
+  readonly #passedOn = new Map<string, PassedOn>()
 
   /** Who is not let in any more is cut off, with a word where that is possible. */
   apply(routes: DatabaseRoutes): void {
@@ -36,14 +39,41 @@ export class Directory {
 
   add(relay: Relay): void {
     this.#relays.add(relay)
+    this.#count(relay, 1)
   }
 
   remove(relay: Relay): void {
-    this.#relays.delete(relay)
+    if (this.#relays.delete(relay)) this.#count(relay, -1)
+    this.#tally(relay)
+  }
+
+  /** Bytes that were brought since this was asked last, of sessions that are over too. */
+  passedOn(): PassedOn[] {
+    for (const relay of this.#relays) this.#tally(relay)
+    const passedOn = [...this.#passedOn.values()]
+    this.#passedOn.clear()
+    return passedOn
+  }
+
+  #count({ target: { instanceId } }: Relay, change: number): void {
+    const count = this.countOf(instanceId) + change
+    if (count === 0) this.#counts.delete(instanceId)
+    else this.#counts.set(instanceId, count)
+  }
+
+  #tally(relay: Relay): void {
+    const { receivedBytes, sentBytes } = relay.takeCounts()
+    if (receivedBytes + sentBytes === 0) return
+    const { id } = relay
+    const { instanceId } = relay.target
+    const sum = this.#passedOn.get(instanceId) ?? { id, instanceId, receivedBytes: 0, sentBytes: 0 }
+    sum.receivedBytes += receivedBytes
+    sum.sentBytes += sentBytes
+    this.#passedOn.set(instanceId, sum)
   }
 
   countOf(instanceId: string): number {
-    return [...this.#relays].filter(({ target }) => target.instanceId === instanceId).length
+    return this.#counts.get(instanceId) ?? 0
   }
 
   cut(instanceId: string): void {

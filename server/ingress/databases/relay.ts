@@ -37,7 +37,7 @@ export class Relay implements Connection, Deadlined {
   readonly id: string
   readonly target: ProxyTarget
   readonly address: string
-  readonly startedAt = Date.now()
+  readonly startedAt = performance.now()
   deadlineAt = NEVER
   receivedBytes = 0
   sentBytes = 0
@@ -52,6 +52,7 @@ export class Relay implements Connection, Deadlined {
   #isServerPaused = false
   #isEnding = false
   #isGone = false
+  #taken = { receivedBytes: 0, sentBytes: 0 }
 
   constructor(client: ClientSocket, options: RelayOptions) {
     this.id = options.id
@@ -67,6 +68,13 @@ export class Relay implements Connection, Deadlined {
     this.#early = [options.first]
     this.#holdClient()
     void this.#connect()
+  }
+
+  /** Bytes since this was called last. */
+  takeCounts(): { receivedBytes: number; sentBytes: number } {
+    const taken = { receivedBytes: this.receivedBytes - this.#taken.receivedBytes, sentBytes: this.sentBytes - this.#taken.sentBytes }
+    this.#taken = { receivedBytes: this.receivedBytes, sentBytes: this.sentBytes }
+    return taken
   }
 
   received(bytes: Buffer): void {

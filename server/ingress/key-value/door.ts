@@ -66,10 +66,14 @@ function enter(naming: Naming, user: string, first: Buffer, parts: Received): vo
   const { remoteAddress: address } = naming.socket
   const found = parts.directory.byId('key_value', user)
   const admission = admissionOf(found, address)
-  if ('refusal' in admission) return void naming.leave(refusalAnswer(admission.refusal, { address, name: found?.route.name ?? '' }))
+  if ('refusal' in admission) {
+    const words = refusalAnswer(admission.refusal, { address, name: found?.route.name ?? '' })
+    if (found !== undefined) parts.refused(found.id, address, words.trim())
+    return void naming.leave(words)
+  }
   const { target } = admission
   const unreachable = () => Buffer.from(errorLine('the key-value store does not answer at the moment: try again in some seconds'))
-  beginSession(naming, { id: user, target, first: Buffer.from(first), watch: new KeyValueSession(), unreachable }, parts)
+  beginSession(naming, { id: user, target, about: '', first: Buffer.from(first), watch: new KeyValueSession(), unreachable }, parts)
 }
 
 function refusalAnswer(refusal: Refusal, { address, name }: { address: string; name: string }): string {

@@ -93,13 +93,17 @@ function readStartup(naming: Naming, received: Buffer, serverName: string | unde
   }
   const address = naming.socket.remoteAddress
   const invitation = invited(packet, { serverName, address, find: (host) => parts.directory.byHost('postgres', host) })
-  if ('fatal' in invitation) return void naming.leave(errorResponse(invitation.fatal))
-  const { id, target } = invitation
+  if ('fatal' in invitation) {
+    const { id, fatal } = invitation
+    if (id !== undefined) parts.refused(id, address, fatal.message)
+    return void naming.leave(errorResponse(fatal))
+  }
+  const { id, target, about } = invitation
   let forget = () => {}
   const watch = new PostgresSession((key) => {
     forget()
     forget = parts.keys.add(key, target)
   })
-  const session = { id, target, first: received, watch, unreachable: () => errorResponse(UNREACHABLE), gone: () => forget() }
+  const session = { id, target, about, first: received, watch, unreachable: () => errorResponse(UNREACHABLE), gone: () => forget() }
   beginSession(naming, session, parts)
 }

@@ -17,7 +17,7 @@ export interface Asked {
   find(host: string): Listed | undefined
 }
 
-export type Invitation = { id: string; target: ProxyTarget } | { fatal: Fatal }
+export type Invitation = { id: string; target: ProxyTarget; about: string } | { fatal: Fatal; id?: string }
 
 /** Who is let in where, after the first packet inside of TLS; else what is said to them. */
 export function invited(packet: FirstPacket, { serverName, address, find }: Asked): Invitation {
@@ -25,10 +25,17 @@ export function invited(packet: FirstPacket, { serverName, address, find }: Aske
   if (serverName === undefined) return { fatal: NO_NAME }
   const found = find(plainName(serverName))
   const admission = admissionOf(found, address)
+  const known = found === undefined ? {} : { id: found.id }
   if ('refusal' in admission)
-    return { fatal: refusalAnswer(admission.refusal, { host: serverName, address, name: found?.route.name ?? '' }) }
+    return { fatal: refusalAnswer(admission.refusal, { host: serverName, address, name: found?.route.name ?? '' }), ...known }
   const fatal = roleAnswer(packet.parameters)
-  return fatal === undefined ? { id: found?.id ?? '', target: admission.target } : { fatal }
+  if (fatal !== undefined) return { fatal, ...known }
+  return { id: found?.id ?? '', target: admission.target, about: aboutOf(packet.parameters) }
+}
+
+function aboutOf(parameters: readonly [string, string][]): string {
+  const { user = '', database = user } = Object.fromEntries(parameters)
+  return `as ${user} to ${database}`
 }
 
 /** What is said to a client that begins without TLS. */

@@ -2,7 +2,7 @@ import { ownSocketPath, ownSocketPaths } from '../control/names.ts'
 import { controlPaths } from '../control/protocol.ts'
 import { callSocket } from '../control/socket-call.ts'
 import { Directory } from '../databases/directory.ts'
-import type { DoorParts } from '../databases/doors.ts'
+import { createRefusals, type DoorParts, type Note } from '../databases/doors.ts'
 import { keyValueTransport } from '../key-value/door.ts'
 import type { IngressLimits } from '../limits/limits.ts'
 import { createReportedCount } from '../limits/reported-count.ts'
@@ -37,6 +37,7 @@ export interface DatabaseSideParts {
   controlSocketPath: string
   certificates: Certificates
   limits: Pick<IngressLimits, 'connectTimeoutMs'>
+  noted: Note
   log: (line: string) => void
 }
 
@@ -44,7 +45,7 @@ export interface DatabaseSideParts {
 const MAX_ASKED = 8
 const ASK_TIMEOUT_MS = 2_000
 
-export function createDatabaseSide({ options, controlSocketPath, certificates, limits, log }: DatabaseSideParts): DatabaseSide {
+export function createDatabaseSide({ options, controlSocketPath, certificates, limits, noted, log }: DatabaseSideParts): DatabaseSide {
   const directory = new Directory()
   const keys = new CancelKeys()
   const failures = createReportedCount((count, reason) =>
@@ -71,7 +72,7 @@ export function createDatabaseSide({ options, controlSocketPath, certificates, l
     asked--
   }
 
-  const parts: DoorParts = { directory, certificates, failures }
+  const parts: DoorParts = { directory, certificates, failures, noted, refused: createRefusals(noted) }
   const { postgres, keyValue } = options
   return {
     directory,

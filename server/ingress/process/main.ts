@@ -74,10 +74,16 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
   const streams = createStreams({ inheritance, limits, log })
   const tls = createTlsSide(options.tls, log)
   const { certificates } = tls
-  const databases = createDatabaseSide({ ...options, options: options.databases ?? {}, certificates, limits })
+  const databases = createDatabaseSide({
+    ...options,
+    options: options.databases ?? {},
+    certificates,
+    limits,
+    noted: (connection) => traffic.noted(connection),
+  })
   const routes = routesOf({ router, streams, databases }, options)
   const traffic = createTraffic({
-    served: servedBy(router, targets),
+    served: servedBy({ router, targets, databases }),
     lastCountsDir: dirname(options.controlSocketPath),
     accessLogDir: options.accessLogDir,
     isTrusted,
@@ -241,9 +247,13 @@ const noCertificates: Publish = async () => {
   throw new AppError('not_configured', 'This ingress was started without a place for certificates.')
 }
 
-const servedBy = (router: Router, targets: Targets): Served => ({
+const servedBy = ({ router, targets, databases: { directory } }: Pick<Parts, 'router' | 'targets' | 'databases'>): Served => ({
   routes: () => router.routes,
-  drainStateOf: (instanceId) => targets.drainState(instanceId),
+  drainStateOf: (instanceId) => {
+    const { inFlight, tunnels } = targets.drainState(instanceId)
+    return { inFlight, tunnels: tunnels + directory.countOf(instanceId) }
+  },
+  passedOn: () => directory.passedOn(),
 })
 
 async function refuseSecond(controlSocketPath: string): Promise<void> {

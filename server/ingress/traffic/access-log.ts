@@ -41,9 +41,13 @@ export class AccessLog {
 
   add(note: RequestNote, client: ClientSide, durationMs: number): void {
     if (note.serviceId === '') return
-    const line = accessRecord({ note, client, at: this.#time(), durationMs, isTrusted: this.#isTrusted })
+    this.addLine(note.serviceId, accessRecord({ note, client, at: this.#time(), durationMs, isTrusted: this.#isTrusted }))
+  }
+
+  /** A line in ASCII, of whatever kind, under the id of whom it is about. */
+  addLine(serviceId: string, line: string): void {
     if (line.length > this.#room.length - this.#usedBytes) {
-      this.#leaveOut(note.serviceId, 1)
+      this.#leaveOut(serviceId, 1)
       return
     }
     this.#usedBytes += this.#room.write(line, this.#usedBytes, 'latin1')

@@ -110,7 +110,7 @@ const QUOTE = 34
 const isPlainCode = tableOf((code) => code >= SPACE && code < DELETE && code !== BACKSLASH && code !== QUOTE)
 
 /** Visible ASCII and spaces; any other character, and what would end a quotation, as `\xNN`. */
-function plain(text: string, maxLength: number): string {
+export function plain(text: string, maxLength: number): string {
   const cut = text.length > maxLength ? `${text.slice(0, maxLength)}...` : text
   return skipWhile(cut, 0, isPlainCode) === cut.length ? cut : escaped(cut)
 }

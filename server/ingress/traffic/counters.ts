@@ -35,6 +35,15 @@ interface InFlight {
 export interface Served {
   routes(): Routes
   drainStateOf(instanceId: string): InFlight
+  /** What connections to databases have brought since this was asked last. */
+  passedOn(): Iterable<PassedOn>
+}
+
+export interface PassedOn {
+  id: string
+  instanceId: string
+  receivedBytes: number
+  sentBytes: number
 }
 
 type Wanted = Map<string, { serviceId: string; instanceId: string }>
@@ -72,6 +81,13 @@ export class TrafficCounters {
     if (!isLost && !isTunnel) increment(entry.latency, latencyBucket(latencyMs))
   }
 
+  /** Connections to databases count as tunnels when they begin, and their bytes as they go. */
+  countConnection(id: string, instanceId: string): void {
+    const entry = this.#entryOf(id, instanceId)
+    increment(entry.byClass, TUNNEL_CLASS)
+    entry.revision = this.#revision
+  }
+
   read(known: KnownCounts | undefined): TrafficCounts {
     const knownRevision = known?.epoch === this.#epoch ? known.revision : 0
     this.#observe()
@@ -95,6 +111,12 @@ export class TrafficCounters {
 
   #observe(): void {
     this.#followRoutes()
+    for (const { id, instanceId, receivedBytes, sentBytes } of this.#served.passedOn()) {
+      const entry = this.#entryOf(id, instanceId)
+      entry.receivedBytes += receivedBytes
+      entry.sentBytes += sentBytes
+      entry.revision = this.#revision
+    }
     const gone: Entry[] = []
     for (const [key, entry] of this.#entries) {
       const { inFlight, tunnels } = entry.instanceId === '' ? idle : this.#served.drainStateOf(entry.instanceId)

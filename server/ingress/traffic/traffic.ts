@@ -1,6 +1,7 @@
 import type { ClientSide } from '../exchange/exchange.ts'
 import type { RequestNote } from '../exchange/request-note.ts'
 import { AccessLog } from './access-log.ts'
+import { type ConnectionRecord, connectionRecord } from './connection-record.ts'
 import { type Served, TrafficCounters } from './counters.ts'
 import type { KnownCounts, TrafficCounts } from './counts.ts'
 import { leaveCounts } from './last-counts.ts'
@@ -15,6 +16,8 @@ export interface IngressTrafficOptions {
 
 export interface IngressTraffic {
   finished(note: RequestNote, client: ClientSide): void
+  /** Writes down what became of a connection to a database. */
+  noted(connection: Omit<ConnectionRecord, 'at'>): void
   read(known: KnownCounts | undefined): TrafficCounts
   close(): Promise<void>
 }
@@ -27,6 +30,10 @@ export function createTraffic({ served, lastCountsDir, accessLogDir, isTrusted, 
       const durationMs = performance.now() - note.startedAt
       counters.count(note, durationMs)
       accessLog?.add(note, client, durationMs)
+    },
+    noted(connection) {
+      if (connection.event === 'opened') counters.countConnection(connection.id, connection.instanceId)
+      accessLog?.addLine(connection.id, connectionRecord({ ...connection, at: Date.now() }))
     },
     read: (known) => counters.read(known),
     async close() {

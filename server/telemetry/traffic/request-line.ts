@@ -1,4 +1,5 @@
 import { type AccessRecord, ending, parseAccessRecord } from '../../ingress/traffic/access-record.ts'
+import { type ConnectionRecord, parseConnectionRecord } from '../../ingress/traffic/connection-record.ts'
 import type { NewLogLine } from '../logs/line.ts'
 import { requestMessage } from '../logs/request-line.ts'
 
@@ -7,7 +8,7 @@ const CLIENT_CLOSED = 499
 
 export function requestLine(record: string): NewLogLine | undefined {
   const request = parseAccessRecord(record)
-  if (request === undefined) return undefined
+  if (request === undefined) return connectionLine(record)
   const origin = { timestampMs: request.at, resource: request.serviceId, type: 'request' } as const
   if ('leftOut' in request) {
     const message = `${request.leftOut} lines of requests were left out here: they came faster than they could be stored.`
@@ -21,6 +22,22 @@ export function requestLine(record: string): NewLogLine | undefined {
     labels,
     message: requestMessage({ ...request, labels, clientAddress: request.address, cutOffBy: cutOffBy[request.ending] }),
   }
+}
+
+/** A line of a database about who came, as its server would see it if clients reached it at once. */
+function connectionLine(record: string): NewLogLine | undefined {
+  const connection = parseConnectionRecord(record)
+  if (connection === undefined) return undefined
+  const { at, id, instanceId, event } = connection
+  const level = event === 'refused' ? 'warning' : 'info'
+  return { timestampMs: at, resource: id, type: 'app', instance: instanceId, level, message: connectionMessage(connection) }
+}
+
+function connectionMessage({ event, address, about, durationMs, receivedBytes, sentBytes }: ConnectionRecord): string {
+  const who = `connection from ${address}${about === '' || event === 'refused' ? '' : ` ${about}`}`
+  if (event === 'opened') return `${who} opened`
+  if (event === 'refused') return `${who} refused: ${about}`
+  return `${who} closed after ${(durationMs / 1000).toFixed(1)} s, ${receivedBytes} bytes received, ${sentBytes} sent`
 }
 
 const cutOffBy = { [ending.whole]: undefined, [ending.clientGone]: 'client', [ending.brokenOff]: 'instance' } as const

@@ -16,8 +16,11 @@ export interface DatabaseWorld extends TlsWorld {
 
 const ANY = { host: '127.0.0.1', port: 0 }
 
-export async function startDatabaseWorld(limits: WorldOptions['limits'] = {}): Promise<DatabaseWorld> {
-  const world = await startTlsWorld({ limits, databases: { postgres: ANY, keyValue: { listen: ANY, host: KV_HOST } } })
+export async function startDatabaseWorld(
+  limits: WorldOptions['limits'] = {},
+  options: Pick<WorldOptions, 'accessLog'> = {},
+): Promise<DatabaseWorld> {
+  const world = await startTlsWorld({ ...options, limits, databases: { postgres: ANY, keyValue: { listen: ANY, host: KV_HOST } } })
   const names = await Promise.all([world.certify('crt-pg', ['*.db.test']), world.certify('crt-kv', [KV_HOST])])
   await world.serve(names)
   return {
