@@ -24,7 +24,7 @@ export interface Session {
   target: ProxyTarget
   first: Buffer
   watch: SessionWatch
-  /** As whom to what, for people. */
+  /** The user and the database that were named, for people. */
   about: string
   unreachable(): Buffer
   gone?(): void

@@ -20,7 +20,7 @@ export interface ConnectionRecord {
   instanceId: string
   event: ConnectionEvent
   address: string
-  /** As whom to what, or why it was refused. */
+  /** The user and the database that were named, or why it was refused. */
   about: string
   durationMs: number
   receivedBytes: number

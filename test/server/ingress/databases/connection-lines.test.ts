@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type ConnectionRecord, connectionRecord, parseConnectionRecord } from '../../../../server/ingress/traffic/connection-record.ts'
 import { requestLine } from '../../../../server/telemetry/traffic/request-line.ts'
-import { message } from '../postgres/packets.ts'
 import { eventually } from '../world.ts'
 import { beginPostgres } from './conversation.ts'
 import { greeting, READY, startFakePostgres } from './fake-postgres.ts'
+import { message } from './packets.ts'
 import { PG_ID, postgresAt, startDatabaseWorld } from './world.ts'
 
 const record: ConnectionRecord = {

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect as connectTcp } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
-import { sslRequest, startup } from '../postgres/packets.ts'
 import { eventually } from '../world.ts'
+import { sslRequest, startup } from './packets.ts'
 import { type DatabaseWorld, PG_HOST } from './world.ts'
 
 /** A client inside of TLS, driven by hand. */

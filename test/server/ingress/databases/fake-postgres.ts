@@ -1,4 +1,4 @@
-import { message } from '../postgres/packets.ts'
+import { message } from './packets.ts'
 
 /** Says what a PostgreSQL would, as far as a way in cares: it greets, answers queries, and remembers what it was asked to cancel. */
 export interface FakePostgres {

@@ -7,10 +7,10 @@ import { createIngressClient, type IngressClient } from '../../../../server/ingr
 import { ensureIngress, type IngressStart } from '../../../../server/ingress/process/supervise.ts'
 import { makeCertificate } from '../../../support/certificates.ts'
 import { freePorts } from '../../../support/free-ports.ts'
-import { cancelRequest, message } from '../postgres/packets.ts'
 import { exchangeRaw } from '../world.ts'
 import { beginPostgres, type Conversation } from './conversation.ts'
 import { type FakePostgres, greeting, KEY, READY, startFakePostgres } from './fake-postgres.ts'
+import { cancelRequest, message } from './packets.ts'
 import { PG_HOST, PG_ID, postgresAt } from './world.ts'
 
 const ingressProgram = fileURLToPath(new URL('../processes/ingress-program.ts', import.meta.url))

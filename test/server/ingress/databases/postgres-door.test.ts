@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { cancelRequest, errorIn, gssRequest, message, sslRequest, startup } from '../postgres/packets.ts'
 import { connectRaw, eventually, exchangeRaw } from '../world.ts'
 import { beginPostgres, converse } from './conversation.ts'
 import { type FakePostgres, greeting, KEY, READY, startFakePostgres } from './fake-postgres.ts'
+import { cancelRequest, errorIn, gssRequest, message, sslRequest, startup } from './packets.ts'
 import { type DatabaseWorld, PG_HOST, PG_ID, postgresAt, startDatabaseWorld } from './world.ts'
 
 let world: DatabaseWorld

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { cancelRequestOf, readFirstPacket } from '../../../../server/ingress/postgres/first-packet.ts'
-import { cancelRequest, gssRequest, packet, sslRequest, startup } from './packets.ts'
+import { cancelRequest, gssRequest, packet, sslRequest, startup } from '../databases/packets.ts'
 
 const kindOf = (bytes: Buffer): string => readFirstPacket(bytes).kind
 

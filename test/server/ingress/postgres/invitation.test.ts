@@ -3,8 +3,8 @@ import { listed } from '../../../../server/ingress/databases/admission.ts'
 import { readFirstPacket } from '../../../../server/ingress/postgres/first-packet.ts'
 import { invited, plainAnswer } from '../../../../server/ingress/postgres/invitation.ts'
 import type { DatabaseRoute } from '../../../../server/ingress/tables/database-route.ts'
+import { packet, startup } from '../databases/packets.ts'
 import { PG_HOST, PG_ID, postgresAt } from '../databases/world.ts'
-import { packet, startup } from './packets.ts'
 
 function answer(bytes: Buffer, changes: Partial<DatabaseRoute> = {}, name: string | null = PG_HOST, address = '127.0.0.1') {
   const find = (host: string) => (host === PG_HOST ? listed(PG_ID, postgresAt(5000, changes)) : undefined)

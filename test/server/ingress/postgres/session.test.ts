@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { CancelKey } from '../../../../server/ingress/postgres/first-packet.ts'
 import { PostgresSession } from '../../../../server/ingress/postgres/session.ts'
-import { errorIn, message } from './packets.ts'
+import { errorIn, message } from '../databases/packets.ts'
 
 const keyData = message('K', Buffer.from([0, 0, 0, 9, 1, 2, 3, 4]))
 const ready = (status: string): Buffer => message('Z', status)
