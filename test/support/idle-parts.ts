@@ -7,6 +7,7 @@ import type { IngressClient } from '../../server/ingress/control/client.ts'
 import type { Paths } from '../../server/platform/paths.ts'
 import type { ServerLog } from '../../server/platform/server-log.ts'
 import { createLeases } from '../../server/platform/work/leases.ts'
+import type { Programs } from '../../server/runtime/programs/port.ts'
 import { openMetricsDatabase } from '../../server/telemetry/metrics/database.ts'
 import { createMetrics } from '../../server/telemetry/metrics/metrics.ts'
 import type { TrafficReader, TrafficWindow } from '../../server/telemetry/traffic/port.ts'
@@ -16,6 +17,7 @@ export const idleEngine: Engine = {
   name: 'idle',
   epoch: 'idle',
   capabilities: { ownNetworks: false, siblingConnections: false, freeze: true, terminals: ['joined', 'own'], stacks: ['host'] },
+  hostAddress: '127.0.0.1',
   output: {
     open: () => ({ hasNew: () => false, read: async () => undefined, release: async (cursor) => cursor, remove: async () => {} }),
     list: async () => [],
@@ -41,6 +43,15 @@ export const idleEngine: Engine = {
   emptyTemporary: async () => {},
   removeOwner: async () => {},
   close: async () => {},
+}
+
+/** Programs that would be there, were there anything to run them. */
+export const idlePrograms: Programs = {
+  available: (kind) => {
+    const [major, version] = kind === 'postgres' ? ['18', '18.6'] : ['9', '9.1']
+    return [{ kind, major, version, name: `${kind}-${version}`, source: 'embedded' }]
+  },
+  ensure: async (name) => `/nowhere/${name}`,
 }
 
 /** Nobody acts on what the API writes down. */

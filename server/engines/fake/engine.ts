@@ -49,6 +49,7 @@ export function createFakeEngine(machine: FakeMachine, options: FakeEngineOption
       return machine.epoch
     },
     capabilities,
+    hostAddress: '10.99.0.1',
     output: machine.outputs.port(faults),
     volumes: createFakeVolumes(machine, options.volumes),
     guarantees: async () => [],

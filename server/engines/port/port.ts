@@ -119,6 +119,8 @@ export interface Engine {
   /** Names the engine's records: it changes when they are lost, and only then. */
   readonly epoch: string
   readonly capabilities: Capabilities
+  /** Where connections of this machine come from, as workloads see them. */
+  readonly hostAddress: string
   readonly output: Outputs
   readonly volumes: Volumes
 

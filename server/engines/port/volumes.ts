@@ -14,7 +14,7 @@ export interface VolumeCapabilities {
   /** Kinds that workloads can be given; the first is that of new volumes. */
   kinds: readonly [VolumeKind, ...VolumeKind[]]
   /** Whether a volume can become larger while nothing uses it, or not at all. */
-  grow: 'offline' | 'never'
+  grow: 'online' | 'offline' | 'never'
   snapshots: boolean
 }
 

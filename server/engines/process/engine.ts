@@ -62,6 +62,7 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
     name: 'process',
     epoch: epochOf(resolve(options.stateDir)),
     capabilities: capabilitiesIn(context.networks),
+    hostAddress: context.networks.gateway,
     volumeMounts: volumeMountsOf(host),
     guarantees: async () => [...guaranteesOf(host), layerGuarantee(context.layers), ...diskGuaranteesOf(host)],
     takePort: ({ preferredPort, sharesHostNetwork = false }) =>
