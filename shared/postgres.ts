@@ -1,13 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { commonDatastore, datastoreFilters } from './datastore.ts'
+import { maxSizeGb, minSizeGb } from './disk.ts'
 import { Id } from './id.ts'
-import { OneOf } from './schema.ts'
+import { OneOf, StrictObject, Unsupported } from './schema.ts'
+import { ServiceName } from './service.ts'
+import { IpAllowListInput } from './service-controls.ts'
+import { defaultLabels } from './service-labels.ts'
 
 /**
  * Names are Render's; the figures are ours. `cpu` in cores, `memoryMb` in MiB, `pids` in processes and threads, `connections` as PostgreSQL's
  * max_connections without the platform's own.
  */
-const postgresPlans = {
+export const postgresPlans = {
   free: { cpu: 0.1, memoryMb: 256, pids: 256, connections: 50 },
   basic_256mb: { cpu: 0.25, memoryMb: 256, pids: 256, connections: 100 },
   basic_1gb: { cpu: 0.5, memoryMb: 1024, pids: 512, connections: 100 },
@@ -18,6 +22,14 @@ const postgresPlans = {
   pro_32gb: { cpu: 8, memoryMb: 32_768, pids: 2048, connections: 400 },
   pro_64gb: { cpu: 16, memoryMb: 65_536, pids: 2048, connections: 500 },
 } as const
+
+export type PostgresPlan = keyof typeof postgresPlans
+const planNames = Object.keys(postgresPlans) as [PostgresPlan, ...PostgresPlan[]]
+
+export const defaultPostgresPlan: PostgresPlan = 'basic_256mb'
+export const defaultPostgresVersion = '18'
+/** What a database has when nothing is said, in GiB: room is taken in full, and it can grow at any time. */
+export const defaultPostgresSizeGb = 1
 
 export const connectionPools = ['none', 'pgbouncer'] as const
 export type ConnectionPool = (typeof connectionPools)[number]
@@ -40,5 +52,78 @@ export const Postgres = Type.Object(
   { $id: 'Postgres' },
 )
 export type Postgres = Static<typeof Postgres>
+
+/** A name that needs no quotes in SQL. Whether it is free to be taken is the server's to say. */
+const SqlName = Type.String({
+  pattern: '^(?:[a-z_][a-z0-9_]{0,62})?$',
+  description: 'Lower case letters, digits and _; made of the name when empty',
+})
+
+const Size = Type.Integer({ minimum: minSizeGb, maximum: maxSizeGb, description: 'In GiB; it can grow, not shrink', examples: [10] })
+
+const Parameters = Type.Record(Type.String({ maxLength: 63 }), Type.String({ maxLength: 255 }), {
+  description:
+    'Settings of the server that replace those of the plan, such as {"work_mem": "16MB"}; those that can be set are told when one cannot',
+  maxProperties: 64,
+})
+
+const Pool = Type.Optional(OneOf(connectionPools, 'Whether connections are pooled between the database and those who connect'))
+
+const Version = Type.String({
+  maxLength: 8,
+  description: `Major version; ${defaultPostgresVersion} when nothing is said`,
+  examples: ['18'],
+})
+
+const changeable = {
+  plan: Type.Optional(OneOf(planNames)),
+  diskSizeGB: Type.Optional(Size),
+  enableDiskAutoscaling: Type.Optional(Type.Boolean({ description: 'Whether its disk grows by itself when it is nearly full' })),
+  enableHighAvailability: Type.Optional(Type.Boolean()),
+  connectionPool: Pool,
+  ipAllowList: Type.Optional(
+    Type.Array(IpAllowListInput.items, {
+      maxItems: 200,
+      description:
+        'Addresses from outside that may connect. 0.0.0.0/0 is everywhere, IPv6 included; an empty list lets nobody in from outside.',
+    }),
+  ),
+  parameterOverrides: Type.Optional(Type.Union([Parameters, Type.Null()])),
+  datadogAPIKey: Unsupported(),
+  datadogSite: Unsupported(),
+}
+
+export const PostgresCreate = StrictObject(
+  {
+    name: ServiceName,
+    ownerId: Type.Optional(Type.String({ maxLength: 64 })),
+    environmentId: Type.Optional(Type.Union([Type.String({ maxLength: 64 }), Type.Null()])),
+    region: Unsupported(defaultLabels.region),
+    version: Type.Optional(Version),
+    databaseName: Type.Optional(SqlName),
+    databaseUser: Type.Optional(SqlName),
+    ...changeable,
+    readReplicas: Unsupported(),
+  },
+  { examples: [{ name: 'shop', plan: 'basic_256mb' }] },
+)
+export type PostgresCreate = Static<typeof PostgresCreate>
+
+export const PostgresPatch = StrictObject(
+  { name: Type.Optional(ServiceName), ...changeable, readReplicas: Unsupported() },
+  { examples: [{ diskSizeGB: 5 }] },
+)
+export type PostgresPatch = Static<typeof PostgresPatch>
+
+export const PostgresConnectionInfo = Type.Object(
+  {
+    password: Type.String({ 'x-secret': true }),
+    internalConnectionString: Type.String({ 'x-secret': true, description: 'For services of the same private network' }),
+    externalConnectionString: Type.String({ 'x-secret': true, description: 'From outside, by TLS' }),
+    psqlCommand: Type.String({ 'x-secret': true, description: 'Connects from outside in a shell' }),
+  },
+  { $id: 'PostgresConnectionInfo' },
+)
+export type PostgresConnectionInfo = Static<typeof PostgresConnectionInfo>
 
 export const PostgresQuery = Type.Object({ ...datastoreFilters, includeReplicas: Type.Optional(Type.Boolean()) })

@@ -9,6 +9,7 @@ import type { IngressSettings } from '../ingress/settings.ts'
 import type { Dial } from '../platform/network/dial.ts'
 import type { Lookup } from '../platform/outgoing/resolve.ts'
 import type { Paths } from '../platform/paths.ts'
+import type { ConnectPostgres } from '../platform/postgres/connect.ts'
 import type { Leases } from '../platform/work/leases.ts'
 import type { Poke } from '../platform/work/poke.ts'
 import type { Publisher } from '../platform/work/publisher.ts'
@@ -28,7 +29,7 @@ import type { AppSettings } from './settings.ts'
 
 /** What routes and work ask for to be done soon; durable intent is in the database before they ask. */
 export interface AppWork {
-  readonly poke: Poke<'workspace' | 'service' | 'jobs' | 'deploys' | 'disk' | 'certificates' | 'webhooks'>
+  readonly poke: Poke<'workspace' | 'service' | 'jobs' | 'deploys' | 'disk' | 'datastore' | 'certificates' | 'webhooks'>
   /** Stops the build or pre-deploy command of a deploy that is to be canceled, or that fails for this reason. */
   interruptDeploy(deployId: string, because?: AppError): void
   deployEnded(deployId: string): void
@@ -43,6 +44,8 @@ export interface AppContext extends IdentityContext {
   readonly paths: Paths
   readonly engine: Engine
   readonly dial: Dial
+  readonly programs: Programs
+  readonly connectPostgres: ConnectPostgres
   /** Resolves the names that requests of the server's own go to. */
   readonly lookup: Lookup
   readonly artifacts: Artifacts

@@ -20,6 +20,7 @@ import { logOperations } from './logs.ts'
 import { metricOperations } from './metrics.ts'
 import { notificationOperations } from './notifications.ts'
 import { oauthOperations } from './oauth.ts'
+import { postgresOperations } from './postgres.ts'
 import { projectOperations } from './projects.ts'
 import { roleOperations } from './roles.ts'
 import { serviceSettingOperations } from './service-settings.ts'
@@ -54,6 +55,7 @@ export const operations = {
   ...projectOperations,
   ...environmentOperations,
   ...datastoreOperations,
+  ...postgresOperations,
   ...certificateOperations,
   ...logOperations,
   ...metricOperations,

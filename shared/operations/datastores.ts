@@ -1,19 +1,11 @@
 import { KeyValue, KeyValueQuery } from '../key-value.ts'
 import { defineOperations } from '../operation.ts'
-import { Postgres, PostgresQuery } from '../postgres.ts'
 import { PageOf } from '../schema.ts'
 
 const common = { method: 'GET', access: 'datastores.read', tag: 'Datastores' } as const
 
 /** Clients of Render's API ask for these lists when they look for a name, whatever it is of. */
 export const datastoreOperations = defineOperations({
-  listPostgres: {
-    ...common,
-    path: '/v1/postgres',
-    summary: 'List databases',
-    query: PostgresQuery,
-    responses: { 200: PageOf('postgres', Postgres) },
-  },
   listKeyValue: {
     ...common,
     path: '/v1/key-value',

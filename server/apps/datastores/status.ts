@@ -1,11 +1,13 @@
 import type { DatastoreStatus } from '../../../shared/datastore.ts'
 import type { StoredWorkload } from '../../runtime/workloads/store.ts'
+import { setIdOf } from './plan.ts'
 import type { StoredDatastore } from './store.ts'
 
-type Known = Pick<StoredDatastore, 'phase' | 'suspendedBy'>
+type Known = Pick<StoredDatastore, 'id' | 'generation' | 'phase' | 'suspendedBy' | 'growToGb' | 'problem'>
 
 /** What callers are told of it, out of what was asked for and what runs of it. */
-export function statusOf({ phase, suspendedBy }: Known, workloads: readonly Pick<StoredWorkload, 'phase' | 'restarts'>[]): DatastoreStatus {
+export function statusOf(datastore: Known, workloads: readonly Pick<StoredWorkload, 'setId' | 'phase' | 'restarts'>[]): DatastoreStatus {
+  const { phase, suspendedBy } = datastore
   switch (phase) {
     case 'creating':
       return 'creating'
@@ -16,13 +18,15 @@ export function statusOf({ phase, suspendedBy }: Known, workloads: readonly Pick
     case 'deleting':
       return 'unavailable'
     case 'ready':
-      return suspendedBy === null ? statusOfRunning(workloads) : 'suspended'
+      return suspendedBy === null ? statusOfRunning(datastore, workloads) : 'suspended'
     default:
       return phase satisfies never
   }
 }
 
-function statusOfRunning(workloads: readonly Pick<StoredWorkload, 'phase' | 'restarts'>[]): DatastoreStatus {
-  if (workloads.some(({ phase }) => phase === 'running')) return 'available'
-  return workloads.some(({ restarts }) => restarts > 0) ? 'unavailable' : 'config_restart'
+function statusOfRunning(datastore: Known, workloads: readonly Pick<StoredWorkload, 'setId' | 'phase' | 'restarts'>[]): DatastoreStatus {
+  const { growToGb, problem } = datastore
+  if (workloads.some(({ setId, phase }) => setId === setIdOf(datastore) && phase === 'running')) return 'available'
+  if (problem !== null || workloads.some(({ restarts }) => restarts > 0)) return 'unavailable'
+  return growToGb === null ? 'config_restart' : 'updating_instance'
 }

@@ -33,11 +33,15 @@ export interface StoredDatastore {
   volumeId: string
   volumeKind: VolumeKindName
   sizeGb: number
+  /** What it is growing to, in GiB. */
+  growToGb: number | null
   ipAllowList: { cidrBlock: string; description: string }[]
   phase: DatastorePhase
   /** Counted up by all that needs a fresh start of the server: it names the set. */
   generation: number
   suspendedBy: Suspender[] | null
+  /** Why its server does not come up, for people. */
+  problem: string | null
   createdAt: number
   updatedAt: number
 }
@@ -54,6 +58,7 @@ const datastores = tableOf<StoredDatastore>('datastores', {
   volumeId: 'volume_id',
   volumeKind: 'volume_kind',
   sizeGb: 'size_gb',
+  growToGb: 'grow_to_gb',
   ipAllowList: { column: 'ip_allow_list', as: json({ schema: IpAllowList }) },
   phase: 'phase',
   generation: 'generation',
@@ -64,6 +69,7 @@ const datastores = tableOf<StoredDatastore>('datastores', {
       write: (value) => (value === null ? null : suspendedBy.write(value)),
     },
   },
+  problem: 'problem',
   createdAt: 'created_at',
   updatedAt: 'updated_at',
 })
@@ -73,6 +79,52 @@ const suspendedBy = json({ schema: Type.Array(Type.Unsafe<Suspender>(Type.String
 /** One datastore of a workspace, or undefined when there is none of that id in it, or it is being deleted. */
 export const findDatastore = (db: Database, workspaceId: string, id: string): StoredDatastore | undefined =>
   datastores.get(db, "WHERE id = $id AND workspace_id = $workspaceId AND phase <> 'deleting'", { id, workspaceId })
+
+/** A datastore by id, whoever has it and in any phase: for the platform's own work. */
+export const datastoreById = (db: Database, id: string): StoredDatastore | undefined => datastores.get(db, 'WHERE id = $id', { id })
+
+/** All datastores, those that are being deleted included, in no order. */
+export const allDatastores = (db: Database): StoredDatastore[] => datastores.all(db, '')
+
+/** Whether a datastore, in any phase, has this volume. */
+export const isDatastoreVolume = (db: Database, volumeId: string): boolean =>
+  datastores.get(db, 'WHERE volume_id = $volumeId', { volumeId }) !== undefined
+
+/** Datastores of a workspace, those that are being deleted included, in no order. */
+export const datastoresOfWorkspace = (db: Database, workspaceId: string): StoredDatastore[] =>
+  datastores.all(db, 'WHERE workspace_id = $workspaceId', { workspaceId })
+
+/** Whether another datastore of the workspace, of either kind, has this name. */
+export const isDatastoreNameTaken = (
+  db: Database,
+  workspaceId: string,
+  { name, exceptId = '' }: { name: string; exceptId?: string },
+): boolean =>
+  datastores.get(db, "WHERE workspace_id = $workspaceId AND name = $name AND id <> $exceptId AND phase <> 'deleting'", {
+    ...{ workspaceId, name, exceptId },
+  }) !== undefined
+
+export type NewDatastore = Omit<StoredDatastore, 'phase' | 'generation' | 'suspendedBy' | 'problem' | 'updatedAt'> &
+  Partial<Pick<StoredDatastore, 'phase'>>
+
+/** Writes a datastore down before anything of it is made. */
+export function insertDatastore(db: Database, datastore: NewDatastore): void {
+  datastores.insert(db, { phase: 'creating', ...datastore, updatedAt: datastore.createdAt })
+}
+
+export type DatastoreChange = Partial<
+  Omit<StoredDatastore, 'id' | 'kind' | 'workspaceId' | 'number' | 'volumeId' | 'volumeKind' | 'createdAt' | 'updatedAt'>
+>
+
+/** Changes what is named and nothing else. `now` is in milliseconds since 1970. */
+export function updateDatastore(db: Database, id: string, change: DatastoreChange, now: number): void {
+  datastores.update(db, { id }, { ...change, updatedAt: now })
+}
+
+/** Forgets a datastore, when nothing of it is left on the machine. */
+export function removeDatastoreRow(db: Database, id: string): void {
+  datastores.remove(db, { id })
+}
 
 /** Ids of the datastores that a scope lets through, without those that are being deleted. */
 export function datastoreIdsOf(db: Database, { workspaceId, scope }: Pick<Viewer, 'workspaceId' | 'scope'>): string[] {

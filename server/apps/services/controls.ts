@@ -14,7 +14,7 @@ export function applyControls(controls: ServiceControls, input: AnyDetailsInput)
   if (first !== undefined) throw new AppError('validation_failed', first.message, { details: problems })
   return {
     maintenanceMode: { ...controls.maintenanceMode, ...input.maintenanceMode },
-    ipAllowList: input.ipAllowList?.map(({ cidrBlock, description = '' }) => ({ cidrBlock, description })) ?? controls.ipAllowList,
+    ipAllowList: input.ipAllowList === undefined ? controls.ipAllowList : asKept(input.ipAllowList),
     cutoverGuard: { ...controls.cutoverGuard, ...input.cutoverGuard },
     sleep: { ...controls.sleep, ...input.sleep },
     cron: {
@@ -24,6 +24,9 @@ export function applyControls(controls: ServiceControls, input: AnyDetailsInput)
     },
   }
 }
+
+export const asKept = (list: AllowList): ServiceControls['ipAllowList'] =>
+  list.map(({ cidrBlock, description = '' }) => ({ cidrBlock, description }))
 
 /** @throws AppError validation_failed where a service is to be frozen while it sleeps, was not before, and the engine cannot do that. */
 export function refuseFreezing({ freeze }: Pick<Capabilities, 'freeze'>, before: ServiceControls, after: ServiceControls): void {
@@ -50,11 +53,12 @@ export function isNeutralControl(
   return key === 'maintenanceMode' && maintenanceMode?.enabled === false
 }
 
-function badBlocks(list: AllowList): ErrorDetail[] {
+/** What is wrong with a list, each entry named by its pointer in the body. */
+export function badBlocks(list: AllowList, at = '/serviceDetails/ipAllowList'): ErrorDetail[] {
   return list.flatMap(({ cidrBlock }, index) => {
     if (parseIpRange(cidrBlock) !== undefined) return []
     const message = `"${cidrBlock}" is no range of addresses. Write it as 203.0.113.0/24, 203.0.113.7 or 2001:db8::/32.`
-    return [{ path: `/serviceDetails/ipAllowList/${index}/cidrBlock`, message }]
+    return [{ path: `${at}/${index}/cidrBlock`, message }]
   })
 }
 

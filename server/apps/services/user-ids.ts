@@ -20,14 +20,14 @@ export function nextUid(db: Database): number {
 }
 
 /**
- * Passes over user ids that services have had which an older database, put back, does not know: their folders are there still, and
- * what runs of them goes on for a while. Each service's folder is root's own, and its group is the service's user.
+ * Passes over user ids that services and datastores have had which an older database, put back, does not know: their folders are there still, and
+ * what runs of them goes on for a while. Each one's folder is root's own, and its group is its user.
  */
 export function passOverUsedUids(db: Database, servicesFolder: string): void {
   const next = readNext(db)
   if (!isRoot || next === undefined) return
   const used = readdirSync(servicesFolder)
-    .filter((name) => isId('service', name))
+    .filter((name) => isId('service', name) || isId('postgres', name) || isId('keyValue', name))
     .map((name) => lstatSync(join(servicesFolder, name)).gid)
     .filter((uid) => blockOf(uid) === blockOf(next))
   const free = Math.max(next, ...used.map((uid) => uid + 1))

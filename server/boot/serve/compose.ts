@@ -23,6 +23,7 @@ import { mailSettingsOf } from '../../platform/mail/settings.ts'
 import { dialTcp } from '../../platform/network/dial.ts'
 import { systemLookup } from '../../platform/outgoing/resolve.ts'
 import { type Paths, pathsOf } from '../../platform/paths.ts'
+import { connectPostgres } from '../../platform/postgres/connect.ts'
 import { openSealer } from '../../platform/secrets/seal.ts'
 import { findSealed } from '../../platform/secrets/sealed-row.ts'
 import { describeError, type ServerLog } from '../../platform/server-log.ts'
@@ -109,6 +110,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     engine,
     programs,
     dial: parts.dial ?? dialTcp,
+    connectPostgres: parts.connectPostgres ?? connectPostgres,
     lookup: parts.lookup ?? systemLookup,
     ...building,
     outputLogs: createOutputLogs({ outputs: engine.output, collector, store: kept.logStore, rate: DEFAULT_LOG_RATE, onError }),

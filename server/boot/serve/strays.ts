@@ -1,4 +1,5 @@
 import { diskOfService } from '../../apps/disks/store.ts'
+import { isDatastoreId } from '../../apps/owners/owners.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { isStepId } from '../../apps/workloads/step-store.ts'
 import { describeError } from '../../platform/server-log.ts'
@@ -56,7 +57,7 @@ function strayOptions({ db, engine, log, now, audit }: Context): StrayOptions {
   return {
     ...{ db, engine, now },
     isKnown: (id) => workloadById(db, id) !== undefined,
-    mayStay: ({ instanceId, ownerId }) => !isStepId(instanceId) && diskOfService(db, ownerId) === undefined,
+    mayStay: ({ instanceId, ownerId }) => !isStepId(instanceId) && !isDatastoreId(ownerId) && diskOfService(db, ownerId) === undefined,
     onFound(stray) {
       const { workloadId: target, ...metadata } = namesOf(stray)
       audit.report({ event: 'server.stray_found', target, metadata: { ...metadata, endsAt: isoOf(endOf(stray)) } })

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import { createDatastoreWork } from '../../apps/datastores/work.ts'
 import { unfinishedDeploys } from '../../apps/deploys/store.ts'
 import { createDiskWork } from '../../apps/disks/lifecycle/work.ts'
 import { onEvents } from '../../apps/events/wake.ts'
@@ -23,6 +24,7 @@ import { pokeBy } from '../../platform/work/poke.ts'
 import { createAwaitedWorkloads } from '../../runtime/workloads/awaited.ts'
 import type { Keeper } from '../../runtime/workloads/keeper.ts'
 import type { Context, Work } from './context.ts'
+import { datastoreServers } from './datastore-servers.ts'
 import { keepWorkloads, pokeOwner } from './workloads.ts'
 import { workspaceContents } from './workspace-contents.ts'
 
@@ -52,6 +54,7 @@ export function createWork(
       }),
       jobs: onceStarted((serviceId: string) => jobs.poke(serviceId)),
       disk: onceStarted((diskId: string) => disks.poke(diskId)),
+      datastore: onceStarted((datastoreId: string) => datastores.poke(datastoreId)),
       domain: onceStarted((domainId: string) => domains.poke(domainId)),
       deploys: onceStarted(() => queue.poke()),
       workspace: onceStarted((workspaceId: string) => workspaces.poke(workspaceId)),
@@ -75,15 +78,13 @@ export function createWork(
       queue.poke()
       certificates.poke()
       for (const domainId of domainsToCheck(context.db, context.now())) domains.poke(domainId)
-      const endPeriod = every(context, PERIOD_MS, pokeAll)
-      context.stopping.addEventListener('abort', () => {
-        for (const stop of stopListening) stop()
-        endPeriod()
-      })
+      stopWith(context, [...stopListening, every(context, PERIOD_MS, pokeAll)])
     },
     settled: async () =>
       void (await Promise.all(
-        [driver, jobs, queue, keeper, certificates, domains, disks, workspaces, webhooks, notifications].map((part) => part.settled()),
+        [driver, jobs, queue, keeper, certificates, domains, disks, datastores, workspaces, webhooks, notifications].map((part) =>
+          part.settled(),
+        ),
       )),
   }
   const context: Context = { work, sets: keeper, ...base }
@@ -91,6 +92,7 @@ export function createWork(
   const certificates = createCertificates(context, { acme })
   const domains = createDomainWatch(context)
   const disks = createDiskWork(context)
+  const datastores = createDatastoreWork(context, datastoreServers(context))
   const jobs = createJobWork(context)
   const webhooks = createWebhookWork(context)
   const notifications = createNotificationWork(context)
@@ -103,11 +105,18 @@ export function createWork(
     workspaces.pokeAll()
     webhooks.pokeAll()
     notifications.pokeAll()
+    datastores.pokeAll()
     for (const serviceId of servicesToWatch(context.db)) driver.poke(serviceId)
     for (const deploy of unfinishedDeploys(context.db)) driver.poke(deploy.serviceId)
   }
 
   return { context, work }
+}
+
+function stopWith({ stopping }: Context, stops: readonly (() => void)[]): void {
+  stopping.addEventListener('abort', () => {
+    for (const stop of stops) stop()
+  })
 }
 
 const createServiceDriver = (context: Context): Driver =>

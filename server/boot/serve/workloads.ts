@@ -1,3 +1,4 @@
+import { datastoreOwner } from '../../apps/datastores/owner.ts'
 import { instanceOwner } from '../../apps/instances/owner.ts'
 import { jobOwner } from '../../apps/jobs/owner.ts'
 import { stepOwners } from '../../apps/pipeline/step-owner.ts'
@@ -6,12 +7,18 @@ import type { Owner } from '../../runtime/owner.ts'
 import { createKeeper, type Keeper } from '../../runtime/workloads/keeper.ts'
 import type { WorkloadOwner } from '../../runtime/workloads/owner.ts'
 import type { Context, Work } from './context.ts'
+import { datastoreServers } from './datastore-servers.ts'
 
 /** Each kind of owner that has something run stands here. */
-const ownersIn = (context: Context): WorkloadOwner[] => [instanceOwner(context), jobOwner(context), ...stepOwners(context)]
+const ownersIn = (context: Context): WorkloadOwner[] => [
+  instanceOwner(context),
+  jobOwner(context),
+  ...stepOwners(context),
+  datastoreOwner(context, datastoreServers(context)),
+]
 
 /** What is looked at anew when something has changed of what runs for an owner, by the owner's kind. */
-const pokedBy: Readonly<Record<Owner['kind'], Parameters<Work['poke']>[0]>> = { service: 'service' }
+const pokedBy: Readonly<Record<Owner['kind'], Parameters<Work['poke']>[0]>> = { service: 'service', datastore: 'datastore' }
 
 /** Rows of a kind that a later version has brought are nobody's here. */
 export function pokeOwner(work: Pick<Work, 'poke'>, { ownerKind, ownerId }: SetOwner): void {

@@ -1,4 +1,6 @@
 import type { AppContext } from '../../apps/context.ts'
+import { deleteDatastore } from '../../apps/datastores/operations.ts'
+import { datastoresOfWorkspace } from '../../apps/datastores/store.ts'
 import { deleteDisk } from '../../apps/disks/operations.ts'
 import { disksOfWorkspace } from '../../apps/disks/store.ts'
 import { forgetEventsOf } from '../../apps/events/store.ts'
@@ -24,6 +26,13 @@ export const workspaceContents = (context: AppContext): WorkspaceContents[] => [
       const disks = disksOfWorkspace(context.db, workspaceId)
       for (const disk of disks) if (disk.status !== 'deleting') deleteDisk(context, disk)
       return disks.length > 0
+    },
+  },
+  {
+    remove(workspaceId) {
+      const datastores = datastoresOfWorkspace(context.db, workspaceId)
+      for (const datastore of datastores) if (datastore.phase !== 'deleting') deleteDatastore(context, datastore)
+      return datastores.length > 0
     },
   },
   { remove: (workspaceId) => forgetEventsOf(context.db, workspaceId, EVENTS_PER_STEP) > 0 },

@@ -1,0 +1,33 @@
+import type { Workload } from '../../engines/port/workload.ts'
+import type { DatastoreKind, StoredDatastore } from './store.ts'
+
+/** What a server of a datastore is made of. Its owner, volume, network and name come from the row that all kinds have. */
+export type ServerSpec = Pick<Workload, 'files' | 'command' | 'env' | 'secretFiles' | 'limits'>
+
+export interface ServerEndpoint {
+  host: string
+  port: number
+}
+
+/** What differs between kinds of datastores. */
+export interface DatastoreServer {
+  /** Where it listens, if its instance has an address of its own. */
+  readonly port: number
+  /** How long it may take to stop before it is killed. */
+  readonly graceMs: number
+  specOf(datastore: StoredDatastore): Promise<ServerSpec>
+  /** Resolves when it answers and has everything that is wanted of it. Repeatable. @throws the signal's reason when aborted. */
+  untilReady(datastore: StoredDatastore, endpoint: ServerEndpoint, signal: AbortSignal): Promise<void>
+  /** Part of the transaction that takes note of an end that nobody asked for. Returns why, in words for people. */
+  onFailed?(datastore: StoredDatastore, why: string): string
+  /** Called before anything of a datastore is taken away, while its server may run still. Repeatable. */
+  beforeRemoval?(datastore: StoredDatastore): Promise<void>
+}
+
+export type DatastoreServers = Readonly<Partial<Record<DatastoreKind, DatastoreServer>>>
+
+export function serverOf(servers: DatastoreServers, { id, kind }: Pick<StoredDatastore, 'id' | 'kind'>): DatastoreServer {
+  const server = servers[kind]
+  if (server === undefined) throw new Error(`Nothing is known of the kind ${kind}, of which ${id} is`)
+  return server
+}

@@ -1,0 +1,104 @@
+import type { InstanceSpec } from '../../engines/port/workload.ts'
+import { newInstanceId } from '../../platform/id.ts'
+import type { HostStack } from '../../platform/stack.ts'
+import type { WorkloadEnd, WorkloadOwner } from '../../runtime/workloads/owner.ts'
+import { type StoredWorkload, workloadById } from '../../runtime/workloads/store.ts'
+import type { AppContext } from '../context.ts'
+import { appOutputOf } from '../launch/output.ts'
+import { networkOf } from '../private-network/network.ts'
+import { recordDatastoreEvent } from './events.ts'
+import { type DatastoreServers, serverOf } from './kind.ts'
+import { wantsServer } from './plan.ts'
+import { datastoreById, OWNER_KIND, type StoredDatastore, updateDatastore } from './store.ts'
+
+export const SERVER = { ownerKind: OWNER_KIND, purpose: 'server' } as const
+
+/** Where servers find their volume, if their machine can mount one there. */
+export const VOLUME_PATH = '/var/lib/datastore'
+
+const stack: HostStack = { kind: 'host', folders: [], searchPath: ['bin'] }
+
+export function datastoreOwner(context: AppContext, servers: DatastoreServers): WorkloadOwner {
+  const datastoreOf = ({ ownerId }: { ownerId: string }): StoredDatastore => {
+    const datastore = datastoreById(context.db, ownerId)
+    if (datastore === undefined) throw new Error(`There is no datastore ${ownerId} any more`)
+    return datastore
+  }
+  return {
+    ...SERVER,
+    policy: { restarts: 'always' },
+    newId: ({ ownerId }) => newInstanceId(ownerId),
+    isHeld: ({ ownerId }) => isHeld(context, ownerId),
+    isExclusive: () => true,
+    specOf: (workload) => specOf(context, servers, { workload, datastore: datastoreOf(workload) }),
+    follow: (workload) => context.outputLogs.follow(outputOf(workload)),
+    closeOutput: (workload) => context.outputLogs.close(outputOf(workload)),
+    untilReady: async ({ id }, signal) => {
+      const workload = workloadById(context.db, id)
+      if (workload?.address == null || workload.port === null) return undefined
+      const datastore = datastoreOf(workload)
+      await serverOf(servers, datastore).untilReady(datastore, { host: workload.address, port: workload.port }, signal)
+      noteReady(context, workload)
+      return { port: workload.port }
+    },
+    onEnd: ({ ownerId }, end) => noteEnd(context, servers, { datastore: datastoreById(context.db, ownerId), end }),
+    graceMs: (workload) => serverOf(servers, datastoreOf(workload)).graceMs,
+  }
+}
+
+function isHeld({ db, engine }: AppContext, id: string): boolean {
+  const datastore = datastoreById(db, id)
+  return datastore === undefined || !wantsServer({ datastore, grow: engine.volumes.capabilities.grow })
+}
+
+async function specOf(
+  context: AppContext,
+  servers: DatastoreServers,
+  { workload, datastore }: { workload: StoredWorkload; datastore: StoredDatastore },
+): Promise<InstanceSpec> {
+  const { id, number, volumeId } = datastore
+  const server = serverOf(servers, datastore)
+  return {
+    ...(await server.specOf(datastore)),
+    owner: { id, number },
+    instanceId: workload.id,
+    deployId: '',
+    outputName: workload.id,
+    listens: { preferredPort: server.port },
+    volume: { volumeId, mountPath: VOLUME_PATH },
+    network: { name: networkOf(context.db, datastore) },
+    stack,
+  }
+}
+
+const outputOf = ({ id, ownerId }: StoredWorkload) => appOutputOf({ id, serviceId: ownerId, deployId: null })
+
+function noteReady(context: AppContext, { ownerId, restarts }: StoredWorkload): void {
+  const { db, now } = context
+  db.transaction(() => {
+    const datastore = datastoreById(db, ownerId)
+    if (datastore === undefined || datastore.phase === 'deleting') return
+    const hadProblem = datastore.problem !== null
+    if (hadProblem) updateDatastore(db, ownerId, { problem: null }, now())
+    if (datastore.phase === 'creating' || hadProblem || restarts > 0) recordDatastoreEvent(context, datastore, 'available')
+  })()
+}
+
+interface Ended {
+  datastore: StoredDatastore | undefined
+  end: WorkloadEnd
+}
+
+function noteEnd(context: AppContext, servers: DatastoreServers, { datastore, end }: Ended): void {
+  if (datastore === undefined || end.kind !== 'failed') return
+  const why = wordsOf(end.exit)
+  const problem = serverOf(servers, datastore).onFailed?.(datastore, why) ?? why
+  if (datastore.problem === null) recordDatastoreEvent(context, datastore, 'unavailable', { reason: problem })
+  updateDatastore(context.db, datastore.id, { problem }, context.now())
+}
+
+function wordsOf({ why, exitCode, signal }: Extract<WorkloadEnd, { kind: 'failed' }>['exit']): string {
+  if (why === 'out_of_memory') return 'Its server ran out of the memory of its plan. Choose a larger plan.'
+  if (signal !== null) return `Its server was ended by ${signal}. Its log may say why.`
+  return exitCode === null ? 'Its server could not be started.' : `Its server ended with the exit code ${exitCode}. Its log says why.`
+}

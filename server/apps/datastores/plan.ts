@@ -1,0 +1,66 @@
+/** What is to be done about one datastore, out of its row and what runs of it. Whoever does it may die anywhere, and asks again. */
+import type { KnownSet, Replica } from '../../engines/port/sets.ts'
+import type { VolumeCapabilities } from '../../engines/port/volumes.ts'
+import type { StoredDatastore } from './store.ts'
+
+export interface DatastoreSituation {
+  datastore: Pick<StoredDatastore, 'id' | 'phase' | 'generation' | 'suspendedBy' | 'growToGb'>
+  sets: readonly Pick<KnownSet, 'id' | 'isDropped'>[]
+  replicas: readonly Pick<Replica, 'setId' | 'phase'>[]
+  grow: VolumeCapabilities['grow']
+}
+
+export type DatastoreAction =
+  | { kind: 'make_volume' }
+  | { kind: 'grow_volume' }
+  | { kind: 'run'; setId: string }
+  | { kind: 'drop'; setId: string }
+  /** The server has come up for the first time. */
+  | { kind: 'settle' }
+  | { kind: 'prepare_removal' }
+  | { kind: 'remove' }
+
+/** Each start that differs from the one before is a generation, and a set of its own. */
+export const setIdOf = ({ id, generation }: Pick<StoredDatastore, 'id' | 'generation'>): string => `${id}.${generation}`
+
+export function planDatastore(situation: DatastoreSituation): DatastoreAction[] {
+  const { datastore, replicas } = situation
+  if (datastore.phase === 'deleting') return planRemoval(situation)
+  const isGrowing = datastore.growToGb !== null
+  if (!wantsServer(situation)) {
+    const drops = dropsOf(situation, undefined)
+    if (drops.length > 0) return drops
+    return isGrowing && replicas.length === 0 && situation.sets.length === 0 ? makeAndGrow(datastore) : []
+  }
+  const setId = setIdOf(datastore)
+  const isApplied = situation.sets.some((set) => set.id === setId && !set.isDropped)
+  const isUp = replicas.some((replica) => replica.setId === setId && replica.phase === 'running')
+  return [
+    ...dropsOf(situation, setId),
+    ...(!isApplied && datastore.phase === 'creating' ? [{ kind: 'make_volume' } as const] : []),
+    ...(isApplied ? [] : [{ kind: 'run', setId } as const]),
+    ...(isUp && datastore.phase === 'creating' ? [{ kind: 'settle' } as const] : []),
+    ...(isGrowing && isUp ? [{ kind: 'grow_volume' } as const] : []),
+  ]
+}
+
+/** Whether its server may run now: volumes that grow only while nothing uses them come first. */
+export function wantsServer({ datastore, grow }: Pick<DatastoreSituation, 'datastore' | 'grow'>): boolean {
+  const { phase, suspendedBy, growToGb } = datastore
+  if ((phase !== 'creating' && phase !== 'ready') || suspendedBy !== null) return false
+  return growToGb === null || (grow === 'online' && phase === 'ready')
+}
+
+const makeAndGrow = ({ phase }: DatastoreSituation['datastore']): DatastoreAction[] => [
+  ...(phase === 'creating' ? [{ kind: 'make_volume' } as const] : []),
+  { kind: 'grow_volume' },
+]
+
+function planRemoval(situation: DatastoreSituation): DatastoreAction[] {
+  const drops = dropsOf(situation, undefined)
+  if (drops.length > 0) return [{ kind: 'prepare_removal' }, ...drops]
+  return situation.sets.length + situation.replicas.length > 0 ? [] : [{ kind: 'prepare_removal' }, { kind: 'remove' }]
+}
+
+const dropsOf = ({ sets }: DatastoreSituation, except: string | undefined): DatastoreAction[] =>
+  sets.filter(({ id, isDropped }) => id !== except && !isDropped).map(({ id }) => ({ kind: 'drop', setId: id }))

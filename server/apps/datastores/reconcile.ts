@@ -1,0 +1,136 @@
+/**
+ * Brings one datastore to what is written down of it: its volume, its server, another start of that for what needs one, or its end. Takes
+ * no input but the id, may be killed anywhere and called again at any time; the driver sees to it that only one runs for a datastore.
+ */
+import { AppError } from '../../../shared/error.ts'
+import { inOneChange } from '../../platform/db/change.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { removeServiceFolders } from '../../platform/service-folders.ts'
+import { deleteSetsOf } from '../../runtime/workloads/set-store.ts'
+import { deleteWorkloadsOf, workloadsOf } from '../../runtime/workloads/store.ts'
+import type { AppContext } from '../context.ts'
+import { recordDatastoreEvent } from './events.ts'
+import { type DatastoreServers, serverOf } from './kind.ts'
+import { SERVER } from './owner.ts'
+import { type DatastoreAction, planDatastore } from './plan.ts'
+import { datastoreById, OWNER_KIND, removeDatastoreRow, type StoredDatastore, updateDatastore } from './store.ts'
+
+const MAX_ROUNDS = 20
+const STUCK_RETRY_MS = 5000
+const IN_USE_CHECK_MS = 50
+
+/** Returns when to look again though nothing happens (ms since 1970), or undefined. */
+export async function reconcileDatastore(context: AppContext, servers: DatastoreServers, id: string): Promise<number | undefined> {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const datastore = datastoreById(context.db, id)
+    if (datastore === undefined) return undefined
+    const actions = planNow(context, datastore)
+    if (actions.length === 0) return undefined
+    if (actions.some(({ kind }) => kind === 'grow_volume' || kind === 'remove') && (await isHeldUp(context, datastore)))
+      return context.now() + IN_USE_CHECK_MS
+    for (const action of actions) await act(context, servers, { datastore, action })
+  }
+  context.log.error('datastore does not settle', { datastoreId: id })
+  return context.now() + STUCK_RETRY_MS
+}
+
+function planNow({ db, sets, engine }: AppContext, datastore: StoredDatastore): DatastoreAction[] {
+  const owner = { ownerKind: OWNER_KIND, ownerId: datastore.id }
+  return planDatastore({
+    datastore,
+    sets: sets.sets(owner),
+    replicas: workloadsOf(db, OWNER_KIND, datastore.id),
+    grow: engine.volumes.capabilities.grow,
+  })
+}
+
+/** The machine may need a moment after the last user of a volume has gone. */
+async function isHeldUp({ db, engine }: AppContext, { id, volumeId }: StoredDatastore): Promise<boolean> {
+  return workloadsOf(db, OWNER_KIND, id).length === 0 && (await engine.volumes.isInUse(volumeId))
+}
+
+interface Step {
+  datastore: StoredDatastore
+  action: DatastoreAction
+}
+
+async function act(context: AppContext, servers: DatastoreServers, { datastore, action }: Step): Promise<void> {
+  const { db, sets } = context
+  switch (action.kind) {
+    case 'make_volume':
+      return await makeVolume(context, datastore)
+    case 'grow_volume':
+      return await growVolume(context, datastore)
+    case 'run':
+      return run(context, datastore, action.setId)
+    case 'drop':
+      return sets.drop(action.setId)
+    case 'settle':
+      return updateDatastore(db, datastore.id, { phase: 'ready' }, context.now())
+    case 'prepare_removal':
+      return await serverOf(servers, datastore).beforeRemoval?.(datastore)
+    case 'remove':
+      return await remove(context, datastore)
+    default:
+      action satisfies never
+  }
+}
+
+/** What is wanted may have changed while a volume was made. */
+function run({ db, sets }: AppContext, { id, generation }: StoredDatastore, setId: string): void {
+  inOneChange(db, () => {
+    const now = datastoreById(db, id)
+    if (now?.generation !== generation || now.suspendedBy !== null || now.phase === 'deleting') return
+    sets.apply({ ...SERVER, id: setId, ownerId: id, spec: {}, replicas: 1 })
+  })
+}
+
+/** There is nothing to go back to: it is tried again and again, at growing intervals. */
+async function makeVolume(context: AppContext, { id, number, volumeId, volumeKind: kind, sizeGb }: StoredDatastore): Promise<void> {
+  try {
+    await context.engine.volumes.make({ id: volumeId, kind, sizeGb, owner: { id, number } })
+  } catch (error) {
+    if (!context.stopping.aborted) updateDatastore(context.db, id, { problem: reasonOf(error) }, context.now())
+    throw error
+  }
+}
+
+async function growVolume(context: AppContext, datastore: StoredDatastore): Promise<void> {
+  const { id, volumeId, sizeGb, growToGb } = datastore
+  if (growToGb === null) return
+  const isAskedStill = () => datastoreById(context.db, id)?.growToGb === growToGb
+  try {
+    await context.engine.volumes.grow(volumeId, { fromGb: sizeGb, toGb: growToGb })
+  } catch (error) {
+    if (context.stopping.aborted) throw error
+    context.log.error('volume of a datastore not grown', { datastoreId: id, ...describeError(error) })
+    context.db.transaction(() => {
+      if (isAskedStill()) updateDatastore(context.db, id, { growToGb: null }, context.now())
+      recordDatastoreEvent(context, datastore, 'resizeFailed', { reason: reasonOf(error) })
+    })()
+    return
+  }
+  context.db.transaction(() => {
+    updateDatastore(context.db, id, { sizeGb: growToGb, ...(isAskedStill() && { growToGb: null }) }, context.now())
+    recordDatastoreEvent(context, datastore, 'resized', { fromGB: sizeGb, toGB: growToGb })
+  })()
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof AppError ? error.message : 'The platform failed at it; its own log says why. Try again.'
+
+async function remove(context: AppContext, { id, name, workspaceId, volumeId }: StoredDatastore): Promise<void> {
+  const { engine, outputLogs } = context
+  await engine.removeOwner(id)
+  for (const output of await outputLogs.list(id)) await outputLogs.discard({ ownerId: id, name: output })
+  await context.logStore.removeService(id)
+  await context.metrics.removeService(id)
+  await engine.volumes.remove(volumeId)
+  await removeServiceFolders(context.paths, id)
+  context.db.transaction(() => {
+    removeDatastoreRow(context.db, id)
+    deleteWorkloadsOf(context.db, OWNER_KIND, id)
+    deleteSetsOf(context.db, { ownerKind: OWNER_KIND, ownerId: id })
+    context.audit.system({ event: 'datastore.removed', workspaceId, target: id, metadata: { name } })
+  })()
+}

@@ -1,0 +1,6 @@
+import type { DatastoreServers } from '../../apps/datastores/kind.ts'
+import { postgresServer } from '../../apps/postgres/server.ts'
+import type { Context } from './context.ts'
+
+/** Each kind of datastore stands here. */
+export const datastoreServers = (context: Context): DatastoreServers => ({ postgres: postgresServer(context) })

@@ -1,0 +1,88 @@
+import { Type } from '@sinclair/typebox'
+import { defineOperations } from '../operation.ts'
+import { Postgres, PostgresConnectionInfo, PostgresCreate, PostgresPatch, PostgresQuery } from '../postgres.ts'
+import { PageOf } from '../schema.ts'
+
+const params = Type.Object({ postgresId: Type.String({ description: 'Id of the database' }) })
+const common = { tag: 'Postgres', params, errors: ['not_found'] } as const
+const change = {
+  ...common,
+  method: 'POST',
+  access: 'datastores.update',
+  responses: { 202: null },
+  errors: ['not_found', 'conflict'],
+} as const
+
+/** Databases, each a server of its own with a disk of its own. */
+export const postgresOperations = defineOperations({
+  listPostgres: {
+    method: 'GET',
+    path: '/v1/postgres',
+    access: 'datastores.read',
+    tag: 'Postgres',
+    summary: 'List databases',
+    query: PostgresQuery,
+    responses: { 200: PageOf('postgres', Postgres) },
+  },
+  createPostgres: {
+    method: 'POST',
+    path: '/v1/postgres',
+    access: 'datastores.create',
+    tag: 'Postgres',
+    summary: 'Make a database',
+    description: 'Answers at once; `status` is `available` when it can be connected to, mostly within a second.',
+    body: PostgresCreate,
+    responses: { 201: Postgres },
+    errors: ['not_found', 'conflict', 'not_configured', 'unavailable'],
+    creates: true,
+  },
+  getPostgres: {
+    ...common,
+    method: 'GET',
+    path: '/v1/postgres/:postgresId',
+    access: 'datastores.read',
+    summary: 'One database',
+    responses: { 200: Postgres },
+  },
+  updatePostgres: {
+    ...common,
+    method: 'PATCH',
+    path: '/v1/postgres/:postgresId',
+    access: 'datastores.update',
+    inProtected: 'depends',
+    summary: 'Change a database',
+    description:
+      'Another plan or other parameters restart it, which takes a moment. A larger disk is in force at once where this server can grow one in use, ' +
+      'and otherwise after such a moment.',
+    body: PostgresPatch,
+    responses: { 200: Postgres },
+    errors: ['not_found', 'conflict', 'not_configured'],
+  },
+  deletePostgres: {
+    ...common,
+    method: 'DELETE',
+    path: '/v1/postgres/:postgresId',
+    access: 'datastores.delete',
+    inProtected: 'refused',
+    summary: 'Delete a database with all that is in it',
+    responses: { 204: null },
+    errors: ['not_found', 'conflict'],
+  },
+  suspendPostgres: {
+    ...change,
+    path: '/v1/postgres/:postgresId/suspend',
+    inProtected: 'refused',
+    summary: 'Stop a database and keep what is in it',
+  },
+  resumePostgres: { ...change, path: '/v1/postgres/:postgresId/resume', summary: 'Start a database that was suspended' },
+  restartPostgres: { ...change, path: '/v1/postgres/:postgresId/restart', summary: 'Restart a database' },
+  getPostgresConnectionInfo: {
+    ...common,
+    method: 'GET',
+    path: '/v1/postgres/:postgresId/connection-info',
+    access: 'datastores.credentials',
+    inProtected: 'refused',
+    summary: 'How to connect to a database, password included',
+    responses: { 200: PostgresConnectionInfo },
+  },
+})
