@@ -13,6 +13,7 @@ import { deviceCases } from './devices.ts'
 import { makeDisk, makeDiskWithSnapshot } from './disks.ts'
 import { envGroupCases } from './env-groups.ts'
 import { oauthCases } from './oauth.ts'
+import { postgresCases } from './postgres.ts'
 import { projectCases } from './projects.ts'
 import { teamCases } from './team.ts'
 import { webhookCases } from './webhooks.ts'
@@ -269,6 +270,7 @@ export const successCases: Record<OperationId, Prepare> = {
   },
   ...projectCases,
   ...webhookCases,
+  ...postgresCases,
   listPostgres: ({ workspaceId }) => [get(`/v1/postgres?ownerId=${workspaceId}&name=db&includeReplicas=true&suspended=not_suspended`)],
   listKeyValue: ({ workspaceId }) => [get(`/v1/key-value?ownerId=${workspaceId}`)],
   listRedis: () => [get('/v1/redis?region=oregon,frankfurt')],

@@ -132,6 +132,13 @@ const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
     other: { json: { name: 'twice' } },
     count: () => countOf('/v1/env-groups?limit=100'),
   }),
+  createPostgres: async () => ({
+    path: '/v1/postgres',
+    // A name is taken once, so each time has its own.
+    first: { json: { name: `once ${crypto.randomUUID()}` } },
+    other: { json: { name: 'twice' } },
+    count: () => countOf('/v1/postgres?limit=100'),
+  }),
   createProject: async () => ({
     path: '/v1/projects',
     // A name is taken once, so each time has its own.

@@ -1,3 +1,4 @@
+import { insertCredential } from '../../server/apps/datastores/credential-store.ts'
 import type { DatastoreKind } from '../../server/apps/datastores/store.ts'
 import { newId } from '../../server/platform/id.ts'
 import type { TestServer } from './server.ts'
@@ -16,7 +17,7 @@ let count = 0
 
 /** Adds a datastore straight in the database: nothing of it runs. */
 export function addDatastore(
-  { db }: Pick<TestServer, 'db'>,
+  { db, context: { sealer } }: Pick<TestServer, 'db' | 'context'>,
   { workspaceId, kind = 'postgres', name, environmentId = null, isSuspended }: Wanted,
 ): string {
   const number = FIRST_NUMBER + ++count
@@ -42,5 +43,7 @@ export function addDatastore(
       `INSERT INTO key_value_stores (id, maxmemory_policy, persistence_mode, admin_password_sealed)
        VALUES (?, 'allkeys_lru', 'journal_snapshot', '')`,
     ).run(id)
+  const userName = kind === 'postgres' ? 'app_user' : id
+  insertCredential(db, sealer, { datastoreId: id, userName, password: 'password', createdAt: Date.now() })
   return id
 }

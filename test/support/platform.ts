@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AppOptions, createApp } from '../../server/api/app/app.ts'
+import { deleteDatastore } from '../../server/apps/datastores/operations.ts'
+import { allDatastores } from '../../server/apps/datastores/store.ts'
 import { unfinishedDeploys } from '../../server/apps/deploys/store.ts'
 import { markDeleted } from '../../server/apps/services/store.ts'
 import { compose } from '../../server/boot/serve/compose.ts'
@@ -85,22 +87,26 @@ export async function startPlatform(
 const DELETION_DEADLINE_MS = 55_000
 
 /** Has the platform end and remove everything, as it does for a caller. */
-export async function deleteServices({ db, work }: Context): Promise<void> {
+export async function deleteServices(context: Context): Promise<void> {
+  const { db, work } = context
   const deadline = Date.now() + DELETION_DEADLINE_MS
+  for (const datastore of allDatastores(db)) deleteDatastore(context, datastore)
   for (const { id } of db.query<{ id: string }, []>('SELECT id FROM services').all()) {
     markDeleted(db, id, Date.now())
     for (const deploy of unfinishedDeploys(db, id)) work.interruptDeploy(deploy.id)
     work.poke('service', id)
   }
-  while (db.query('SELECT id FROM services').get() !== null) {
+  while (db.query(LEFT).get() !== null) {
     if (Date.now() > deadline) throw new Error(`Services were not removed: ${leftOf(db)}`)
     await sleep(50)
   }
 }
 
+const LEFT = 'SELECT name FROM services UNION ALL SELECT name FROM datastores'
+
 const leftOf = (db: Context['db']): string =>
   db
-    .query<{ name: string }, []>('SELECT name FROM services')
+    .query<{ name: string }, []>(LEFT)
     .all()
     .map(({ name }) => name)
     .join()

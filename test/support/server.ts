@@ -5,7 +5,7 @@ import type { Context, GivenParts } from '../../server/boot/serve/context.ts'
 import { readConfig } from '../../server/boot/settings/config.ts'
 import { createServerLog } from '../../server/platform/server-log.ts'
 import { makeDataDir } from './data-dir.ts'
-import { idleEngine, idleIngress, idleRoutes, idleTelemetry, idleWork } from './idle-parts.ts'
+import { idleEngine, idleIngress, idlePrograms, idleRoutes, idleTelemetry, idleWork } from './idle-parts.ts'
 
 export const testAdmin = { email: 'admin@localhost', password: 'correct horse battery' }
 export const testStaticToken = 'static-token-of-the-test-server-0123456789'
@@ -55,6 +55,7 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
     parts: {
       publicUrl: config.CP_PUBLIC_URL ?? 'http://localhost:8400',
       engine: idleEngine,
+      programs: idlePrograms,
       ingress: idleIngress,
       routes: idleRoutes,
       ingressProof: 'proof-of-the-tests',

@@ -11,6 +11,7 @@ import {
   memberNow,
   notificationsNow,
   overridesNow,
+  postgresNow,
   projectNow,
   roleNow,
   secretFilesNow,
@@ -29,6 +30,7 @@ const ofRole = { target: ({ params }: { params: { roleId: string } }) => params.
 const ofMember = { target: ({ params }: { params: { memberId: string } }) => params.memberId, read: memberNow }
 const ofWebhook = { target: ({ params }: { params: { webhookId: string } }) => params.webhookId, read: webhookNow }
 const ofWorkspace = { target: ({ params }: { params: { ownerId: string } }) => params.ownerId, read: workspaceNow }
+const ofPostgres = { target: ({ params }: { params: { postgresId: string } }) => params.postgresId, read: postgresNow }
 const made = { target: (_: unknown, reply: { id: string } | undefined) => reply?.id }
 
 export const auditEvents: AuditEvents<ApiContext> = {
@@ -145,6 +147,13 @@ export const auditEvents: AuditEvents<ApiContext> = {
   createDiskSnapshot: { event: 'disk_snapshot.ordered', ...ofDisk },
   restoreDiskSnapshot: { event: 'disk_snapshot.restored', ...ofDisk },
   deleteDiskSnapshot: { event: 'disk_snapshot.deleted', ...ofDisk },
+
+  createPostgres: { event: 'postgres.created', ...made },
+  updatePostgres: { event: 'postgres.updated', ...ofPostgres },
+  deletePostgres: { event: 'postgres.deleted', ...ofPostgres },
+  suspendPostgres: { event: 'postgres.suspended', ...ofPostgres },
+  resumePostgres: { event: 'postgres.resumed', ...ofPostgres },
+  restartPostgres: { event: 'postgres.restarted', ...ofPostgres },
 
   createProject: { event: 'project.created', ...made },
   updateProject: { event: 'project.updated', ...ofProject },

@@ -1,3 +1,4 @@
+import { findDatastore } from '../../apps/datastores/store.ts'
 import { presentDisk } from '../../apps/disks/present.ts'
 import { findDisk } from '../../apps/disks/store.ts'
 import { sealedGroupFiles } from '../../apps/env-groups/store/file-store.ts'
@@ -6,6 +7,7 @@ import { servicesOfGroup } from '../../apps/env-groups/store/link-store.ts'
 import { overridesOf } from '../../apps/notifications/overrides-store.ts'
 import { presentSettings } from '../../apps/notifications/settings.ts'
 import { settingsOf } from '../../apps/notifications/settings-store.ts'
+import { presentPostgres } from '../../apps/postgres/present.ts'
 import { presentEnvironment, presentProject } from '../../apps/projects/routes/present.ts'
 import { findEnvironment, findProject } from '../../apps/projects/store.ts'
 import { findEnv, listEnv, listSecretFiles } from '../../apps/services/env-store.ts'
@@ -95,6 +97,13 @@ export function groupNow({ actor, params }: Of<{ envGroupId: string }>, context:
 export function diskNow({ actor, params }: Of<{ diskId: string }>, { db }: ApiContext): Snapshot | undefined {
   const disk = findDisk(db, actor.workspaceId, params.diskId)
   return disk && { ...presentDisk(db, disk) }
+}
+
+export function postgresNow({ actor, params }: Of<{ postgresId: string }>, context: ApiContext): Snapshot | undefined {
+  const datastore = findDatastore(context.db, actor.workspaceId, params.postgresId)
+  if (datastore?.kind !== 'postgres') return undefined
+  const { status: _, owner: __, ...settings } = presentPostgres(context, datastore)
+  return settings
 }
 
 export function domainNow({ actor, params }: Of<{ serviceId: string; domainId: string }>, { db }: ApiContext): Snapshot | undefined {

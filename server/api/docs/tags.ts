@@ -16,6 +16,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Logs: 'What builds and apps wrote, and what was asked of them',
   Metrics: 'What services use and the requests they get',
   Notifications: 'What people are told of services, by mail, Slack and Discord',
+  Postgres: 'Databases, each a server of its own with a disk of its own',
   Projects: 'Projects and their environments, in which services are: protected and isolated from each other',
   Roles: 'Sets of permissions',
   Services: 'What is deployed and run',

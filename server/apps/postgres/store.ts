@@ -33,3 +33,13 @@ const databases = tableOf<StoredPostgres>('postgres_databases', {
 
 /** What is of a database alone, by its id; undefined where there is none. */
 export const postgresById = (db: Database, id: string): StoredPostgres | undefined => databases.get(db, 'WHERE id = $id', { id })
+
+/** Writes down what is of a new database alone, after the row that all datastores have. */
+export function insertPostgres(db: Database, database: StoredPostgres): void {
+  databases.insert(db, database)
+}
+
+/** Changes what is named and nothing else. */
+export function updatePostgres(db: Database, id: string, change: Partial<Omit<StoredPostgres, 'id' | 'databaseName'>>): void {
+  databases.update(db, { id }, change)
+}

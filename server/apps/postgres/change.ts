@@ -1,0 +1,103 @@
+import { AppError } from '../../../shared/error.ts'
+import type { PostgresPatch } from '../../../shared/postgres.ts'
+import { requireProtectedRight, type Viewer } from '../../identity/scopes/protection.ts'
+import { inOneChange } from '../../platform/db/change.ts'
+import type { AppContext } from '../context.ts'
+import { allowListOf } from '../datastores/allow-list.ts'
+import { recordDatastoreEvent } from '../datastores/events.ts'
+import { changeDatastore, refuseBadSize, refuseTakenName, refuseUnlessReady } from '../datastores/operations.ts'
+import type { StoredDatastore } from '../datastores/store.ts'
+import { recordEvent } from '../events/store.ts'
+import { refuseUnsupported } from './create.ts'
+import { refuseBadParameters } from './parameters.ts'
+import { postgresById, type StoredPostgres, updatePostgres } from './store.ts'
+
+/** @throws AppError as told by the operation, forbidden for what cuts people off from a database in a protected environment. */
+export function changePostgres(context: AppContext, viewer: Viewer, { datastore, patch }: Changing): StoredDatastore {
+  const own = postgresById(context.db, datastore.id)
+  if (own === undefined) throw new Error(`The database ${datastore.id} has half of its row`)
+  const change = checked(context, { datastore, own, patch })
+  const { hasNewPlan, hasNewParameters, ipAllowList } = change
+  if (hasNewPlan || hasNewParameters || ipAllowList !== undefined) requireProtectedRight(context.db, viewer, datastore.environmentId)
+  return inOneChange(context.db, () => {
+    const { name, plan, growToGb } = change
+    updatePostgres(context.db, datastore.id, change.own)
+    const changed = changeDatastore(context, datastore, {
+      change: { name, plan, growToGb, ...(ipAllowList && { ipAllowList }) },
+      isFreshStart: hasNewPlan || hasNewParameters,
+    })
+    tell(context, { datastore, own, change })
+    return changed
+  })
+}
+
+interface Changing {
+  datastore: StoredDatastore
+  patch: PostgresPatch
+}
+
+interface Change extends Pick<StoredDatastore, 'name' | 'plan' | 'growToGb'> {
+  ipAllowList: StoredDatastore['ipAllowList'] | undefined
+  own: Pick<StoredPostgres, 'parameterOverrides' | 'isAutoscaling' | 'connectionPool'>
+  hasNewPlan: boolean
+  hasNewParameters: boolean
+}
+
+function checked(context: AppContext, { datastore, own, patch }: Changing & { own: StoredPostgres }): Change {
+  const { name = datastore.name, plan = datastore.plan, diskSizeGB } = patch
+  const given = datastore.growToGb ?? datastore.sizeGb
+  const sizeGb = diskSizeGB ?? given
+  const parameterOverrides = patch.parameterOverrides ?? (patch.parameterOverrides === null ? {} : own.parameterOverrides)
+  refuseUnsupported(patch)
+  refuseBadParameters(parameterOverrides)
+  if (name !== datastore.name) refuseTakenName(context, datastore.workspaceId, { name, exceptId: datastore.id })
+  if (sizeGb !== given) refuseGrowth(context, { datastore, sizeGb, given })
+  return {
+    name,
+    plan,
+    growToGb: sizeGb === datastore.sizeGb ? null : sizeGb,
+    ipAllowList: patch.ipAllowList && allowListOf(patch.ipAllowList),
+    own: {
+      parameterOverrides,
+      isAutoscaling: patch.enableDiskAutoscaling ?? own.isAutoscaling,
+      connectionPool: patch.connectionPool ?? own.connectionPool,
+    },
+    hasNewPlan: plan !== datastore.plan,
+    hasNewParameters: !Bun.deepEquals(parameterOverrides, own.parameterOverrides),
+  }
+}
+
+function refuseGrowth(
+  context: AppContext,
+  { datastore, sizeGb, given }: { datastore: StoredDatastore; sizeGb: number; given: number },
+): void {
+  refuseBadSize(context, { sizeGb, given })
+  refuseUnlessReady(datastore)
+  if (context.engine.volumes.capabilities.grow === 'never')
+    throw new AppError('bad_request', 'Disks of this server keep their size. Make a larger database, and move what is in this one.')
+  if (datastore.growToGb !== null) throw new AppError('conflict', `The disk of ${datastore.name} is growing. Try again in a moment.`)
+}
+
+interface Told {
+  datastore: StoredDatastore
+  own: StoredPostgres
+  change: Change
+}
+
+function tell(context: AppContext, { datastore, own, change }: Told): void {
+  const { id, workspaceId, name } = datastore
+  if (change.hasNewPlan) recordDatastoreEvent(context, datastore, 'planChanged', { from: datastore.plan, to: change.plan })
+  const told = { owner: { id, workspaceId }, now: context.now() }
+  if (change.hasNewParameters)
+    recordEvent(context.db, {
+      ...told,
+      type: 'postgres_parameters_changed',
+      details: { name, from: own.parameterOverrides, to: change.own.parameterOverrides },
+    })
+  if (change.own.isAutoscaling !== own.isAutoscaling)
+    recordEvent(context.db, {
+      ...told,
+      type: 'postgres_disk_autoscaling_enabled_changed',
+      details: { name, enabled: change.own.isAutoscaling },
+    })
+}

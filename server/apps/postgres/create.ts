@@ -1,0 +1,66 @@
+import { AppError, invalidValue } from '../../../shared/error.ts'
+import { defaultPostgresPlan, defaultPostgresSizeGb, type PostgresCreate } from '../../../shared/postgres.ts'
+import type { Actor } from '../../http/handlers/call.ts'
+import { withinQuotas } from '../../identity/quotas/enforce.ts'
+import { inOneChange } from '../../platform/db/change.ts'
+import type { AppContext } from '../context.ts'
+import { allowListOf } from '../datastores/allow-list.ts'
+import { insertCredential, passwordPurpose } from '../datastores/credential-store.ts'
+import { addDatastore, refuseBadSize } from '../datastores/operations.ts'
+import type { StoredDatastore } from '../datastores/store.ts'
+import { namesOf } from './names.ts'
+import { refuseBadParameters } from './parameters.ts'
+import { chooseVersion } from './programs.ts'
+import { newPassword } from './sql.ts'
+import { insertPostgres } from './store.ts'
+
+/** Writes a database down; it is made when the change is. @throws AppError as told by the operation. */
+export function createPostgres(context: AppContext, actor: Actor, body: PostgresCreate): StoredDatastore {
+  const { db } = context
+  const { name, plan = defaultPostgresPlan, diskSizeGB: sizeGb = defaultPostgresSizeGb, environmentId, parameterOverrides } = body
+  const names = namesOf(body)
+  const version = chooseVersion(context, body.version)
+  const ipAllowList = allowListOf(body.ipAllowList)
+  refuseBadParameters(parameterOverrides ?? {})
+  refuseUnsupported(body)
+  refuseBadSize(context, { sizeGb, given: 0 })
+  return inOneChange(db, () =>
+    withinQuotas(context, actor.workspaceId, () => {
+      const datastore = addDatastore(context, actor, { kind: 'postgres', name, plan, version, sizeGb, ipAllowList, environmentId })
+      addOwn(context, datastore, { ...names, body })
+      context.work.poke('datastore', datastore.id)
+      return datastore
+    }),
+  )
+}
+
+interface Own {
+  databaseName: string
+  databaseUser: string
+  body: PostgresCreate
+}
+
+function addOwn({ db, sealer }: AppContext, { id, createdAt }: StoredDatastore, { body, ...names }: Own): void {
+  insertPostgres(db, {
+    ...names,
+    id,
+    parameterOverrides: body.parameterOverrides ?? {},
+    connectionPool: body.connectionPool ?? 'none',
+    isAutoscaling: body.enableDiskAutoscaling ?? false,
+    isHighlyAvailable: body.enableHighAvailability ?? false,
+    adminPasswordSealed: sealer.seal(newPassword(), passwordPurpose(id, 'admin')),
+    backupPasswordSealed: sealer.seal(newPassword(), passwordPurpose(id, 'backup')),
+  })
+  insertCredential(db, sealer, { datastoreId: id, userName: names.databaseUser, password: newPassword(), createdAt })
+}
+
+/** @throws AppError for what this server cannot do for a database. */
+export function refuseUnsupported({
+  connectionPool,
+  enableHighAvailability,
+}: Pick<PostgresCreate, 'connectionPool' | 'enableHighAvailability'>): void {
+  if (connectionPool === 'pgbouncer')
+    throw new AppError('not_configured', 'Pooling needs PgBouncer 1.21 or newer on the server, which has none. Its package is pgbouncer.')
+  if (enableHighAvailability === true)
+    throw invalidValue('/enableHighAvailability', 'One machine has no second one to go on with. Leave it out, or say false.')
+}

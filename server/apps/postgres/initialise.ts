@@ -1,0 +1,67 @@
+import type { PostgresConnection, PostgresTarget } from '../../platform/postgres/connect.ts'
+import type { AppContext } from '../context.ts'
+import type { ServerEndpoint } from '../datastores/kind.ts'
+import { ADMIN, BACKUP } from './roles.ts'
+import { quoteName, quoteText, scramVerifier } from './sql.ts'
+import type { StoredPostgres } from './store.ts'
+
+export interface Passwords {
+  admin: string
+  backup: string
+}
+
+export interface Initialising {
+  endpoint: ServerEndpoint
+  own: StoredPostgres
+  passwords: Passwords
+  version: number
+  isNew: boolean
+  /** The password of the tenant's first role, where it is to be set. */
+  password?: string
+}
+
+/** Version from which on who may create roles has rights over those alone, and can give none that they lack. */
+const OWN_ROLES_ALONE = 16
+
+/** Returns when the server answers, and has the roles and the database of a new one. Repeatable. @throws whatever refuses. */
+export async function initialise({ connectPostgres }: Pick<AppContext, 'connectPostgres'>, given: Initialising): Promise<void> {
+  const { endpoint, own, passwords, isNew } = given
+  const admin: Omit<PostgresTarget, 'database'> = { ...endpoint, user: ADMIN, password: passwords.admin }
+  await using(connectPostgres({ ...admin, database: 'postgres' }), async (sql) => {
+    if (!isNew) return void (await sql.run('SELECT 1'))
+    await sql.run(rolesSql(given))
+    const found = await sql.run('SELECT 1 FROM pg_database WHERE datname = $1', [own.databaseName])
+    if (found.length === 0) await sql.run(`CREATE DATABASE ${quoteName(own.databaseName)} OWNER ${quoteName(own.databaseUser)}`)
+  })
+  if (isNew) await using(connectPostgres({ ...admin, database: own.databaseName }), (sql) => sql.run(EXTENSIONS))
+}
+
+/** Reading what was run needs a superuser to set up; its figures hold no password, as those are sent as what is kept of them. */
+const EXTENSIONS = 'CREATE EXTENSION IF NOT EXISTS pg_stat_statements'
+
+async function using<T>(opening: Promise<PostgresConnection>, use: (sql: PostgresConnection) => Promise<T>): Promise<T> {
+  const connection = await opening
+  try {
+    return await use(connection)
+  } finally {
+    await connection.close()
+  }
+}
+
+export function rolesSql({ own, passwords, password, version }: Initialising): string {
+  const user = quoteName(own.databaseUser)
+  const creates = version >= OWN_ROLES_ALONE ? 'CREATEROLE' : 'NOCREATEROLE'
+  return [
+    ensureRole(own.databaseUser),
+    `ALTER ROLE ${user} LOGIN NOSUPERUSER CREATEDB ${creates} NOREPLICATION NOBYPASSRLS${passwordOf(password)};`,
+    `GRANT pg_read_all_stats TO ${user};`,
+    ensureRole(BACKUP),
+    `ALTER ROLE ${quoteName(BACKUP)} LOGIN NOSUPERUSER REPLICATION${passwordOf(passwords.backup)};`,
+  ].join('\n')
+}
+
+const passwordOf = (password: string | undefined): string =>
+  password === undefined ? '' : ` PASSWORD ${quoteText(scramVerifier(password))}`
+
+const ensureRole = (name: string): string =>
+  `DO $cpd$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = ${quoteText(name)}) THEN CREATE ROLE ${quoteName(name)}; END IF; END $cpd$;`

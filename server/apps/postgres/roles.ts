@@ -1,0 +1,23 @@
+/** The platform's superuser: nobody else's, and let in from this machine alone. */
+export const ADMIN = 'cpd_admin'
+/** Who streams changes and takes backups. */
+export const BACKUP = 'cpd_backup'
+
+const RESERVED = new Set([
+  'postgres',
+  'public',
+  'none',
+  'template0',
+  'template1',
+  'current_user',
+  'session_user',
+  'current_role',
+  'replication',
+  'all',
+])
+
+/** Why tenants can give this name to no role or database, as a sentence; undefined where they can. */
+export function nameProblem(name: string): string | undefined {
+  if (/^(?:pg|cpd)_/.test(name)) return 'Names that begin with pg_ or cpd_ are kept for the server and the platform. Choose another.'
+  return RESERVED.has(name) ? `${name} means something to the server already. Choose another name.` : undefined
+}

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto'
+import { type PostgresPlan, postgresPlans } from '../../../shared/postgres.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { pause } from '../../platform/work/clock.ts'
+import type { AppContext } from '../context.ts'
+import { handedOut, passwordPurpose } from '../datastores/credential-store.ts'
+import type { DatastoreServer, ServerEndpoint, ServerSpec } from '../datastores/kind.ts'
+import type { StoredDatastore } from '../datastores/store.ts'
+import { baseEnv } from '../launch/launch.ts'
+import { configFiles } from './config-files.ts'
+import { initialise, type Passwords } from './initialise.ts'
+import { programsOf } from './programs.ts'
+import { ADMIN } from './roles.ts'
+import { settingsOf } from './settings.ts'
+import { START_SCRIPT } from './start-script.ts'
+import { postgresById, type StoredPostgres } from './store.ts'
+
+const POSTGRES_PORT = 5432
+const MIB = 1024 * 1024
+/** A checkpoint of a large database takes its time; what is killed recovers at its next start. */
+const GRACE_MS = 60_000
+
+const FIRST_PAUSE_MS = 10
+const LONGEST_PAUSE_MS = 100
+/** A server that answers nothing for so long is told of in the log, once. */
+const TOLD_AFTER_MS = 30_000
+
+export const postgresServer = (context: AppContext): DatastoreServer => ({
+  port: POSTGRES_PORT,
+  graceMs: GRACE_MS,
+  specOf: (datastore) => specOf(context, datastore),
+  untilReady: (datastore, endpoint, signal) => untilReady(context, { datastore, endpoint }, signal),
+})
+
+async function specOf(context: AppContext, datastore: StoredDatastore): Promise<ServerSpec> {
+  const own = ownOf(context, datastore)
+  const { name } = programsOf(context, datastore.version)
+  await context.programs.ensure(name)
+  const plan = postgresPlans[datastore.plan as PostgresPlan]
+  const version = Number(datastore.version)
+  const files = configFiles({
+    id: datastore.id,
+    settings: { ...settingsOf({ plan, sizeGb: datastore.sizeGb, version }), ...own.parameterOverrides },
+    adminPassword: passwordsOf(context, own).admin,
+    hostAddress: context.engine.hostAddress,
+  })
+  return {
+    files: { programs: name },
+    command: START_SCRIPT,
+    env: (view) => ({
+      ...baseEnv(view),
+      LANG: 'C',
+      CPD_ADMIN: ADMIN,
+      CPD_SECRETS: view.secrets,
+      CPD_VOLUME: view.volume ?? '',
+      CPD_LISTEN: context.engine.capabilities.ownNetworks ? '*' : '127.0.0.1',
+      // The order of texts is the same on every machine with it, so that no index breaks where a backup is restored elsewhere.
+      CPD_LOCALE_PROVIDER: version >= 17 ? 'builtin' : '',
+      PORT: String(view.port ?? POSTGRES_PORT),
+      // When memory is short a backend goes before the server, which then recovers by itself (PostgreSQL's manual, 18.4.4).
+      PG_OOM_ADJUST_FILE: '/proc/self/oom_score_adj',
+      PG_OOM_ADJUST_VALUE: '900',
+    }),
+    secretFiles: { key: keyOf(files), read: () => files },
+    limits: { cpu: plan.cpu, memoryBytes: plan.memoryMb * MIB, pids: plan.pids },
+  }
+}
+
+const keyOf = (files: unknown): string => `config-${createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 20)}`
+
+function ownOf({ db }: AppContext, { id }: StoredDatastore): StoredPostgres {
+  const own = postgresById(db, id)
+  if (own === undefined) throw new Error(`The database ${id} has half of its row`)
+  return own
+}
+
+const passwordsOf = ({ sealer }: AppContext, { id, adminPasswordSealed, backupPasswordSealed }: StoredPostgres): Passwords => ({
+  admin: sealer.open(adminPasswordSealed, passwordPurpose(id, 'admin')),
+  backup: sealer.open(backupPasswordSealed, passwordPurpose(id, 'backup')),
+})
+
+interface Coming {
+  datastore: StoredDatastore
+  endpoint: ServerEndpoint
+}
+
+/** A server refuses while it starts or recovers, for which there is no limit of time: whoever looks at it sees that it is not available. */
+async function untilReady(context: AppContext, { datastore, endpoint }: Coming, signal: AbortSignal): Promise<void> {
+  const own = ownOf(context, datastore)
+  const password = handedOut(context.db, context.sealer, own.id)?.password
+  const facts = { version: Number(datastore.version), isNew: datastore.phase === 'creating', ...(password !== undefined && { password }) }
+  const given = { endpoint, own, passwords: passwordsOf(context, own), ...facts }
+  const tellAt = context.now() + TOLD_AFTER_MS
+  for (let waitMs = FIRST_PAUSE_MS, isTold = false; ; waitMs = Math.min(waitMs * 2, LONGEST_PAUSE_MS)) {
+    signal.throwIfAborted()
+    const refusal = await initialise(context, given).then(() => undefined, describeError)
+    if (refusal === undefined) return
+    if (!isTold && context.now() >= tellAt) context.log.error('database not ready', { datastoreId: datastore.id, ...refusal })
+    isTold ||= context.now() >= tellAt
+    await pause(context, waitMs, signal)
+  }
+}

@@ -1,0 +1,66 @@
+import type { postgresPlans } from '../../../shared/postgres.ts'
+
+export interface ServerSize {
+  plan: (typeof postgresPlans)[keyof typeof postgresPlans]
+  sizeGb: number
+  /** Major version. */
+  version: number
+}
+
+/** Kept free of tenants' connections, for the platform's own. */
+const RESERVED_CONNECTIONS = 5
+const MB_PER_GB = 1024
+const KB_PER_MB = 1024
+
+const mb = (value: number): string => `${Math.floor(value)}MB`
+const between = (least: number, most: number, value: number): number => Math.min(most, Math.max(least, value))
+
+/**
+ * Settings of a server out of its plan and disk. A quarter of the memory for shared_buffers and three for effective_cache_size is what
+ * the chapters "Resource Consumption" and "Query Planning" of PostgreSQL's manual advise; work_mem and maintenance_work_mem follow PGTune, with
+ * the manual's default as the least work_mem. `io_method` and `max_logical_replication_workers` were measured: an idle server takes a fifth less memory.
+ * WAL is bounded by the disk: a quarter of it for who has fallen behind, an eighth between two checkpoints.
+ */
+export function settingsOf({ plan, sizeGb, version }: ServerSize): Record<string, string> {
+  const { memoryMb, connections, cpu } = plan
+  const shared = memoryMb / 4
+  const parallel = Math.floor(between(0, 4, cpu / 2))
+  const diskMb = sizeGb * MB_PER_GB
+  return {
+    max_connections: String(connections + RESERVED_CONNECTIONS),
+    superuser_reserved_connections: String(RESERVED_CONNECTIONS),
+    shared_buffers: mb(shared),
+    effective_cache_size: mb(shared * 3),
+    work_mem: mb(Math.max(4, (memoryMb - shared) / (connections * 3))),
+    maintenance_work_mem: mb(between(16, 2048, memoryMb / 16)),
+    max_parallel_workers_per_gather: String(parallel),
+    max_parallel_maintenance_workers: String(parallel),
+    random_page_cost: '1.1',
+    wal_level: 'replica',
+    min_wal_size: mb(between(32, 1024, diskMb / 16)),
+    max_wal_size: mb(between(128, 8192, diskMb / 8)),
+    max_slot_wal_keep_size: mb(diskMb / 4),
+    temp_file_limit: `${(diskMb / 2) * KB_PER_MB}kB`,
+    max_logical_replication_workers: '0',
+    huge_pages: 'off',
+    password_encryption: 'scram-sha-256',
+    ssl: 'off',
+    unix_socket_directories: '',
+    tcp_keepalives_idle: '60',
+    shared_preload_libraries: 'pg_stat_statements',
+    'pg_stat_statements.max': '1000',
+    'pg_stat_statements.track_utility': 'off',
+    'pg_stat_statements.save': 'on',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    log_line_prefix: '%q%u@%d ',
+    log_checkpoints: 'off',
+    lc_messages: 'C',
+    lc_monetary: 'C',
+    lc_numeric: 'C',
+    lc_time: 'C',
+    default_text_search_config: 'pg_catalog.english',
+    ...(version >= 17 && { summarize_wal: 'on', allow_alter_system: 'off' }),
+    ...(version >= 18 && { io_method: 'sync' }),
+  }
+}
