@@ -68,7 +68,7 @@ async function act(context: AppContext, servers: DatastoreServers, { datastore, 
     case 'settle':
       return updateDatastore(db, datastore.id, { phase: 'ready' }, context.now())
     case 'prepare_removal':
-      return await serverOf(servers, datastore).beforeRemoval?.(datastore)
+      return await servers[datastore.kind]?.beforeRemoval?.(datastore)
     case 'remove':
       return await remove(context, datastore)
     default:
