@@ -50,7 +50,6 @@ export interface AppContext extends IdentityContext {
   readonly lookup: Lookup
   readonly artifacts: Artifacts
   readonly builder: Builder
-  readonly programs: Programs
   readonly sets: Sets
   readonly ingress: IngressClient
   readonly routes: Publisher

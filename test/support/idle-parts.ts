@@ -7,7 +7,7 @@ import type { IngressClient } from '../../server/ingress/control/client.ts'
 import type { Paths } from '../../server/platform/paths.ts'
 import type { ServerLog } from '../../server/platform/server-log.ts'
 import { createLeases } from '../../server/platform/work/leases.ts'
-import type { Programs } from '../../server/runtime/programs/port.ts'
+import type { Program, ProgramKind, Programs } from '../../server/runtime/programs/port.ts'
 import { openMetricsDatabase } from '../../server/telemetry/metrics/database.ts'
 import { createMetrics } from '../../server/telemetry/metrics/metrics.ts'
 import type { TrafficReader, TrafficWindow } from '../../server/telemetry/traffic/port.ts'
@@ -45,13 +45,21 @@ export const idleEngine: Engine = {
   close: async () => {},
 }
 
+const idleProgram = (kind: ProgramKind, version: string, server: string): Program => {
+  const [major = ''] = version.split('.')
+  return { kind, version, major, name: `${kind}-${version}`, source: 'embedded', server }
+}
+
+const ofKind: Record<ProgramKind, Program> = {
+  postgres: idleProgram('postgres', '18.6', 'bin/postgres'),
+  valkey: idleProgram('valkey', '9.1.2', 'bin/valkey-server'),
+}
+
 /** Programs that would be there, were there anything to run them. */
 export const idlePrograms: Programs = {
-  available: (kind) => {
-    const [major, version] = kind === 'postgres' ? ['18', '18.6'] : ['9', '9.1']
-    return [{ kind, major, version, name: `${kind}-${version}`, source: 'embedded' }]
-  },
+  available: (kind) => [ofKind[kind]],
   ensure: async (name) => `/nowhere/${name}`,
+  folder: (name) => `/nowhere/${name}`,
 }
 
 /** Nobody acts on what the API writes down. */

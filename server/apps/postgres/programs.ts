@@ -1,12 +1,12 @@
 import { AppError, invalidValue } from '../../../shared/error.ts'
 import { defaultPostgresVersion } from '../../../shared/postgres.ts'
-import type { ProgramSet } from '../../runtime/programs/port.ts'
+import type { Program } from '../../runtime/programs/port.ts'
 import type { AppContext } from '../context.ts'
 
 type Deps = Pick<AppContext, 'programs'>
 
 /** The newest programs of a major version. @throws AppError unavailable where there are none any more. */
-export function programsOf({ programs }: Deps, major: string): ProgramSet {
+export function programsOf({ programs }: Deps, major: string): Program {
   const found = programs.available('postgres').find((set) => set.major === major)
   if (found !== undefined) return found
   throw new AppError('unavailable', `This server has no PostgreSQL ${major} any more. CP_POSTGRES_DIR names a folder that has it.`)
