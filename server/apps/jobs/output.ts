@@ -1,7 +1,7 @@
 import { describeError } from '../../platform/server-log.ts'
 import type { AppContext } from '../context.ts'
-import { appOutputOf } from '../launch/output.ts'
 import type { StoredJob } from '../workloads/job-store.ts'
+import { appOutputOf } from '../workloads/output.ts'
 
 /** Stores what a job has written and removes it. A disk that is full must not keep a job from ending: the output then stays for the next start. */
 export async function closeJobOutput(

@@ -8,7 +8,7 @@ import { newestOfDeployLog, writeDeployLog } from '../deploys/deploy-log.ts'
 import { releaseSecrets } from '../deploys/release-store.ts'
 import { deployById, type StoredDeploy } from '../deploys/store.ts'
 import { instancesOf } from '../workloads/instance-store.ts'
-import { appOutputOf } from './output.ts'
+import { appOutputOf } from '../workloads/output.ts'
 
 const MOST_LINES = 20
 const MOST_LINE_CHARS = 300

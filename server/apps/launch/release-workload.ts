@@ -5,8 +5,8 @@ import type { AppContext } from '../context.ts'
 import { pruneIfUnused } from '../deploys/prune.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { defaultSettings } from '../services/settings.ts'
+import { appOutputOf } from '../workloads/output.ts'
 import { releaseSpecOf } from '../workloads/release-spec.ts'
-import { appOutputOf } from './output.ts'
 
 type ReleaseOwner = Pick<WorkloadOwner, 'follow' | 'closeOutput' | 'graceMs' | 'onRemoved'>
 
