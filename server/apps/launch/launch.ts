@@ -4,7 +4,7 @@ import type { InstanceSpec, Limits, Owner, View, Workload } from '../../engines/
 import type { AppContext } from '../context.ts'
 import { releaseSecrets, type StoredRelease } from '../deploys/release-store.ts'
 import { diskForInstance } from '../disks/workload.ts'
-import { networkOf } from '../private-network/network.ts'
+import { networkOf } from '../private-network/names/network.ts'
 import { limitSpace } from '../services/space-limit.ts'
 import type { StoredService } from '../services/store.ts'
 import { userNamespacesOf } from '../services/user-namespaces.ts'

@@ -5,7 +5,7 @@ import type { LinkedOwner } from '../../engines/port/port.ts'
 import { texts } from '../../platform/db/json-column.ts'
 import { sqlList } from '../../platform/db/sql-list.ts'
 import { OWNER_KIND as DATASTORE } from '../datastores/store.ts'
-import { networkName } from './network.ts'
+import { networkName } from './names/network.ts'
 
 export interface Member {
   id: string

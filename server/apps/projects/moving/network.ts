@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { typesWith } from '../../../../shared/service-type.ts'
 import { sqlList } from '../../../platform/db/sql-list.ts'
 import { linksOf } from '../../private-network/links.ts'
-import { networkName } from '../../private-network/network.ts'
+import { networkName } from '../../private-network/names/network.ts'
 import type { Member } from './parted.ts'
 
 export interface NetworkChange {

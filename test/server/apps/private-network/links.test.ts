@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { linksOf, type Member } from '../../../../server/apps/private-network/links.ts'
-import { networkName } from '../../../../server/apps/private-network/network.ts'
+import { networkName } from '../../../../server/apps/private-network/names/network.ts'
 
 const service = (name: string, changes: Partial<Member> = {}): Member => ({
   id: `srv-${name}`,
