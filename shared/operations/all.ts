@@ -21,6 +21,8 @@ import { metricOperations } from './metrics.ts'
 import { notificationOperations } from './notifications.ts'
 import { oauthOperations } from './oauth.ts'
 import { postgresOperations } from './postgres.ts'
+import { postgresCredentialOperations } from './postgres-credentials.ts'
+import { postgresInsightOperations } from './postgres-insight.ts'
 import { projectOperations } from './projects.ts'
 import { roleOperations } from './roles.ts'
 import { serviceSettingOperations } from './service-settings.ts'
@@ -56,6 +58,8 @@ export const operations = {
   ...environmentOperations,
   ...datastoreOperations,
   ...postgresOperations,
+  ...postgresCredentialOperations,
+  ...postgresInsightOperations,
   ...certificateOperations,
   ...logOperations,
   ...metricOperations,

@@ -1,11 +1,17 @@
+import { SQL } from 'bun'
+import { handedOut } from '../../server/apps/datastores/credential-store.ts'
+import { postgresById } from '../../server/apps/postgres/store.ts'
 import type { OperationId } from '../../shared/operations/all.ts'
+import type { postgresCredentialOperations } from '../../shared/operations/postgres-credentials.ts'
+import type { postgresInsightOperations } from '../../shared/operations/postgres-insight.ts'
 import { call } from '../support/client.ts'
 import { addDatastore } from '../support/datastores.ts'
 import { until } from '../support/until.ts'
 import type { Prepare, SuccessCase } from './cases.ts'
 import type { World } from './world.ts'
 
-type PostgresCase = Exclude<Extract<OperationId, `${string}Postgres`>, 'listPostgres'> | 'getPostgresConnectionInfo'
+type PostgresCase = Exclude<Extract<OperationId, `${string}Postgres`>, 'listPostgres'> | 'getPostgresConnectionInfo' | PostgresDataCase
+type PostgresDataCase = keyof typeof postgresCredentialOperations | keyof typeof postgresInsightOperations
 
 const send = (method: string, status: number, path: string, json?: unknown): SuccessCase[] => [
   { status, path, options: { method, ...(json !== undefined && { json }) } },
@@ -24,6 +30,35 @@ async function running({ platform }: World): Promise<string> {
     return seen.body.status === 'available'
   })
   return path
+}
+
+const kept = new WeakMap<World, Promise<string>>()
+
+/** The path of a database that runs, the same each time: for what leaves it as it is. */
+function lasting(world: World): Promise<string> {
+  const path = kept.get(world) ?? running(world)
+  kept.set(world, path)
+  return path
+}
+
+/** The number of a connection as the database's first user, which goes on until it is ended. */
+async function pidOfTenant({ platform }: World, path: string): Promise<number> {
+  const id = path.split('/').at(-1) ?? ''
+  const at = platform.db
+    .query<{ address: string; port: number }, [string]>('SELECT address, port FROM workloads WHERE owner_id = ?')
+    .get(id)
+  const own = postgresById(platform.db, id)
+  const credential = handedOut(platform.db, platform.context.sealer, id)
+  if (at === null || own === undefined || credential === undefined) throw new Error(`${id} does not run`)
+  const target = {
+    hostname: at.address,
+    port: at.port,
+    username: credential.user,
+    password: credential.password,
+    database: own.databaseName,
+  }
+  const [row] = await new SQL({ adapter: 'postgres', ...target, max: 1, tls: false })`SELECT pg_backend_pid() AS pid`
+  return row.pid
 }
 
 export const postgresCases: Record<PostgresCase, Prepare> = {
@@ -52,4 +87,22 @@ export const postgresCases: Record<PostgresCase, Prepare> = {
   },
   restartPostgres: async (world) => send('POST', 202, `${await running(world)}/restart`),
   getPostgresConnectionInfo: (world) => [{ status: 200, path: `${suspended(world)}/connection-info` }],
+  listPostgresCredentials: async (world) => [{ status: 200, path: `${await lasting(world)}/credentials` }],
+  createPostgresCredential: async (world) => send('POST', 201, `${await lasting(world)}/credentials`, { formerValidHours: 24 }),
+  async deletePostgresCredential(world) {
+    const path = `${await lasting(world)}/credentials`
+    const asAdmin = { token: world.platform.adminToken }
+    const [first] = (await call<{ username: string }[]>(world.platform.url + path, asAdmin)).body
+    await call(world.platform.url + path, { ...asAdmin, method: 'POST' })
+    return send('DELETE', 204, `${path}/${first?.username}`)
+  },
+  listPostgresQueries: async (world) => [{ status: 200, path: `${await lasting(world)}/queries?order=mean` }],
+  getPostgresConnections: async (world) => [{ status: 200, path: `${await lasting(world)}/connections` }],
+  listPostgresLocks: async (world) => [{ status: 200, path: `${await lasting(world)}/locks` }],
+  listPostgresBloat: async (world) => [{ status: 200, path: `${await lasting(world)}/bloat` }],
+  async cancelPostgresQuery(world) {
+    const path = await lasting(world)
+    const pid = await pidOfTenant(world, path)
+    return send('POST', 202, `${path}/queries/${pid}/cancel`, { terminate: true })
+  },
 }

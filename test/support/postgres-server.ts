@@ -5,7 +5,7 @@ import { runProcess, spawnProcess } from '../../server/platform/process/spawn.ts
 import { freePorts } from './free-ports.ts'
 import { until } from './until.ts'
 
-/** A PostgreSQL of this machine, on a port of 127.0.0.1, with `test_user` of password `pw` and the database `test_db`. */
+/** A PostgreSQL of this machine, on a port of 127.0.0.1, with `test_user` and the superuser `cpd_admin`, both of password `pw`, and the database `test_db`. */
 export interface PostgresServer {
   port: number
   /** The folder of psql, pgbench and the like. */
@@ -30,7 +30,7 @@ export async function startPostgresServer(...more: string[]): Promise<PostgresSe
   }
   const data = join(dir, 'data')
   await run([join(programs, 'initdb'), '-D', data, '-U', 'cpd_admin', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'])
-  const sql = "CREATE ROLE test_user LOGIN PASSWORD 'pw';\nCREATE DATABASE test_db OWNER test_user;\n"
+  const sql = "ALTER ROLE cpd_admin PASSWORD 'pw';\nCREATE ROLE test_user LOGIN PASSWORD 'pw';\nCREATE DATABASE test_db OWNER test_user;\n"
   await run([join(programs, 'postgres'), '--single', '-D', data, 'postgres'], sql)
   await Bun.write(join(data, 'pg_hba.conf'), 'host all all 127.0.0.1/32 scram-sha-256\n')
   const [port = 0] = freePorts(1)

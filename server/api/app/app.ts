@@ -9,6 +9,8 @@ import { cronJobRoutes } from '../../apps/jobs/cron-routes.ts'
 import { jobRoutes } from '../../apps/jobs/routes.ts'
 import { keyValueRoutes } from '../../apps/key-value/routes.ts'
 import { notificationRoutes } from '../../apps/notifications/routes.ts'
+import { postgresCredentialRoutes } from '../../apps/postgres/credentials/routes.ts'
+import { postgresInsightRoutes } from '../../apps/postgres/insight/routes.ts'
 import { postgresRoutes } from '../../apps/postgres/routes.ts'
 import { environmentRoutes } from '../../apps/projects/routes/environment-routes.ts'
 import { projectRoutes } from '../../apps/projects/routes/routes.ts'
@@ -203,6 +205,8 @@ function handlersOf(context: ApiContext): Handlers<OperationId, ApiContext> {
     ...environmentRoutes,
     ...keyValueRoutes,
     ...postgresRoutes,
+    ...postgresCredentialRoutes,
+    ...postgresInsightRoutes,
     ...certificateRoutes,
     ...logRoutes,
     ...metricRoutes,

@@ -25,11 +25,19 @@ const LONGEST_PAUSE_MS = 100
 /** A server that answers nothing for so long is told of in the log, once. */
 const TOLD_AFTER_MS = 30_000
 
-export const postgresServer = (context: AppContext): DatastoreServer => ({
+export interface PostgresHooks {
+  /** Called at each start but the first, when it answers. */
+  onStarted(place: { id: string; endpoint: ServerEndpoint }): Promise<void>
+}
+
+export const postgresServer = (context: AppContext, { onStarted }: PostgresHooks): DatastoreServer => ({
   port: POSTGRES_PORT,
   graceMs: GRACE_MS,
   specOf: (datastore) => specOf(context, datastore),
-  untilReady: (datastore, endpoint, signal) => untilReady(context, { datastore, endpoint }, signal),
+  async untilReady(datastore, endpoint, signal) {
+    await untilReady(context, { datastore, endpoint }, signal)
+    if (datastore.phase !== 'creating') await onStarted({ id: datastore.id, endpoint })
+  },
 })
 
 async function specOf(context: AppContext, datastore: StoredDatastore): Promise<ServerSpec> {

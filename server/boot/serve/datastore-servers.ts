@@ -1,6 +1,9 @@
 import type { DatastoreServers } from '../../apps/datastores/kind.ts'
+import { alignUsersQuietly } from '../../apps/postgres/credentials/align.ts'
 import { postgresServer } from '../../apps/postgres/server.ts'
 import type { Context } from './context.ts'
 
 /** Each kind of datastore stands here. */
-export const datastoreServers = (context: Context): DatastoreServers => ({ postgres: postgresServer(context) })
+export const datastoreServers = (context: Context): DatastoreServers => ({
+  postgres: postgresServer(context, { onStarted: (place) => alignUsersQuietly(context, place) }),
+})

@@ -128,6 +128,8 @@ const makers: Record<string, Maker> = {
   foreignId: (place) => makeService(place, {}),
   postgresId: ({ server, workspaceId, environmentId }, made) =>
     addDatastore(server, { workspaceId, environmentId: made.environmentId ?? environmentId ?? null }),
+  username: () => 'app_user',
+  pid: () => '1',
   keyValueId: ({ server, workspaceId, environmentId }, made) =>
     addDatastore(server, { workspaceId, kind: 'key_value', environmentId: made.environmentId ?? environmentId ?? null }),
   async domainId(place, { serviceId = '' }) {
@@ -207,6 +209,8 @@ const needs: Record<string, string> = {
   jobId: 'serviceId',
   eventId: 'serviceId',
   key: 'serviceId',
+  username: 'postgresId',
+  pid: 'postgresId',
   domainId: 'serviceId',
   diskId: 'serviceId',
   environmentId: 'projectId',

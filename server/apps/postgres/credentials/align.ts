@@ -1,0 +1,71 @@
+import { messageOf } from '../../../../shared/error.ts'
+import type { SqlRow } from '../../../platform/postgres/connect.ts'
+import { describeError } from '../../../platform/server-log.ts'
+import type { AppContext } from '../../context.ts'
+import { credentialsOf, passwordPurpose } from '../../datastores/credential-store.ts'
+import type { ServerEndpoint } from '../../datastores/kind.ts'
+import { asAdmin, ownOf } from '../session.ts'
+import { quoteText, scramVerifier } from '../sql.ts'
+import { dropRole, type KnownRole, MARK, planRoles, type WantedUser } from './plan.ts'
+import { removeExpiredUsers } from './store.ts'
+
+type Deps = Pick<AppContext, 'db' | 'sealer' | 'connectPostgres' | 'now' | 'log'>
+
+interface Place {
+  id: string
+  endpoint: ServerEndpoint
+}
+
+/** Has a server know the users that are written down, and no others of the platform's making. Repeatable. @throws whatever refuses. */
+export async function alignUsers(context: Deps, { id, endpoint }: Place): Promise<void> {
+  const { databaseName: database, databaseUser: owner } = ownOf(context, { id })
+  removeExpiredUsers(context.db, { datastoreId: id, now: context.now(), except: owner })
+  const wanted = wantedUsers(context, id)
+  const { statements, drops } = planRoles({ owner, wanted, known: await knownRoles(context, { id, endpoint }) })
+  if (statements.length > 0)
+    await asAdmin(context, { id, endpoint }, async (sql) => {
+      for (const statement of statements) await sql.run(statement)
+    })
+  for (const name of drops) {
+    try {
+      await asAdmin(context, { id, endpoint, database }, (sql) => sql.run(dropRole(name, owner)))
+    } catch (error) {
+      // The role cannot log in any more. Another database may have something of it; the next change tries again.
+      context.log.info('role of a former user kept', { datastoreId: id, reason: messageOf(error) })
+    }
+  }
+}
+
+/** Aligns what may have been cut off before; a server that is up is not held up by it. */
+export async function alignUsersQuietly(context: Deps, place: Place): Promise<void> {
+  try {
+    await alignUsers(context, place)
+  } catch (error) {
+    context.log.error('users of a database not aligned', { datastoreId: place.id, ...describeError(error) })
+  }
+}
+
+export const knownRoles = (context: Deps, { id, endpoint }: Place): Promise<KnownRole[]> =>
+  asAdmin(context, { id, endpoint }, async (sql) => (await sql.run(ROLES)).map(roleOf))
+
+const ROLES = `SELECT rolname AS name, rolcanlogin AS can_login,
+  CASE WHEN rolvaliduntil < 'infinity' THEN (extract(epoch FROM rolvaliduntil) * 1000)::float8 END AS valid_until,
+  coalesce(shobj_description(oid, 'pg_authid') = ${quoteText(MARK)}, false) AS is_marked
+  FROM pg_roles WHERE rolname !~ '^(pg|cpd)_' LIMIT 10000`
+
+const roleOf = ({ name, can_login, valid_until, is_marked }: SqlRow): KnownRole => ({
+  name: String(name),
+  canLogin: isTrue(can_login),
+  validUntil: valid_until == null ? null : Math.round(Number(valid_until)),
+  isMarked: isTrue(is_marked),
+})
+
+/** Answers to what is sent without values come as text. */
+const isTrue = (value: unknown): boolean => value === true || value === 't'
+
+const wantedUsers = ({ db, sealer }: Deps, id: string): WantedUser[] =>
+  credentialsOf(db, id).map(({ userName, passwordSealed, validUntil }) => ({
+    name: userName,
+    verifier: scramVerifier(sealer.open(passwordSealed, passwordPurpose(id, userName))),
+    validUntil,
+  }))
