@@ -26,6 +26,7 @@ import { addMetricsCommand } from './commands/metrics.ts'
 import { addNotificationCommands } from './commands/notifications.ts'
 import { addOpenCommand } from './commands/open.ts'
 import { addOwnAccountCommands } from './commands/own-account.ts'
+import { addPostgresCommands } from './commands/postgres.ts'
 import { addProjectCommands } from './commands/projects.ts'
 import { addRoleCommands } from './commands/roles.ts'
 import { addRollbackCommand } from './commands/rollback.ts'
@@ -77,6 +78,7 @@ const groups = [
   addEnvGroupCommands,
   addSecretFileCommands,
   addDiskCommands,
+  addPostgresCommands,
   addDomainCommands,
   addEdgeRuleCommands,
   addWebhookCommands,

@@ -1,0 +1,92 @@
+import { afterEach, expect, test } from 'vitest'
+import type { Postgres } from '../../shared/postgres.ts'
+import { pageOf, workspaceId } from './examples.ts'
+import { type Answers, type FakeServer, startFakeServer } from './fake-server.ts'
+import { cpctl, type TerminalOptions } from './terminal.ts'
+
+let server: FakeServer
+afterEach(async () => {
+  expect(server.breaches).toEqual([])
+  await server.stop()
+})
+
+const id = 'dpg-0b1c2d3e4f5g6h7i8j9k-a'
+const at = '2026-02-01T11:00:00.000Z'
+const database: Postgres = {
+  id,
+  name: 'shop',
+  owner: { id: workspaceId, name: 'Main', email: 'ada@example.com', type: 'team' },
+  plan: 'basic_256mb',
+  region: 'oregon',
+  status: 'available',
+  version: '18',
+  ipAllowList: [],
+  suspended: 'not_suspended',
+  suspenders: [],
+  createdAt: at,
+  updatedAt: at,
+  dashboardUrl: 'http://localhost:8400/docs',
+  role: 'primary',
+  databaseName: 'shop',
+  databaseUser: 'shop_user',
+  diskSizeGB: 1,
+  diskAutoscalingEnabled: false,
+  highAvailabilityEnabled: false,
+  connectionPool: 'none',
+  readReplicas: [],
+}
+
+function serving(answers: Answers) {
+  server = startFakeServer({ listPostgres: () => pageOf('postgres', [database]), ...answers })
+  return (argv: string[], options: TerminalOptions = {}) =>
+    cpctl(['postgres', ...argv], { columns: 200, ...options, env: { CPCTL_URL: server.url, CPCTL_TOKEN: 'cpk_test' } })
+}
+
+test('users are listed, made and deleted, and it is said what to do next', async () => {
+  const user = { username: 'shop_user', default: true, createdAt: at, openConnections: 3 }
+  const run = serving({
+    listPostgresCredentials: () => [user],
+    createPostgresCredential: () => ({ ...user, username: 'next', password: 'word' }),
+    deletePostgresCredential: () => undefined,
+  })
+  expect((await run(['credentials', 'list', 'shop'])).stdout).toMatch(/shop_user +yes +3/)
+  const rotated = await run(['credentials', 'rotate', 'shop', '--user', 'next', '--keep-for', '24'])
+  expect(rotated.stdout).toContain('The others can connect for 24 hours.')
+  expect(rotated.stdout).not.toContain('word')
+  expect(server.received.at(-1)?.body).toEqual({ username: 'next', formerValidHours: 24 })
+  expect((await run(['credentials', 'delete', 'shop', 'shop_user'])).exitCode).toBe(2)
+  expect((await run(['credentials', 'delete', 'shop', 'shop_user', '--yes'])).stdout).toBe('shop_user cannot connect to shop any more.\n')
+})
+
+test('what a database does is shown on a line each', async () => {
+  const session = { pid: 7, user: 'shop_user', state: 'active', query: 'SELECT\n  1' }
+  const run = serving({
+    getPostgresConnections: () => ({
+      ...{ limit: 100, open: 1, cacheHitRatio: 0.995 },
+      connections: [
+        { ...session, database: 'shop', application: 'web', waitsFor: null, connectedAt: at, stateMs: 1500, transactionMs: null },
+      ],
+    }),
+    listPostgresQueries: () => [
+      { ...{ query: 'SELECT $1', user: 'shop_user', calls: 4, totalMs: 40, meanMs: 10, maxMs: 20, rows: 4 }, cacheHitRatio: null },
+    ],
+    listPostgresLocks: () => [
+      { ...session, waitMs: 2000, lock: 'ShareLock on transactionid', relation: null, blockedBy: [{ ...session, pid: 8 }] },
+    ],
+    listPostgresBloat: () => [],
+    cancelPostgresQuery: () => undefined,
+  })
+  const top = (await run(['top', 'shop'])).stdout
+  expect(top).toContain('1 of 100 connections, 99.5 % of the pages found in memory')
+  expect(top).toMatch(/7 +shop_user +web +active +1.5 s +SELECT 1/)
+  expect((await run(['queries', 'shop', '--sort', 'calls'])).stdout).toMatch(/4 +40 ms +10 ms +20 ms +4 +- +SELECT \$1/)
+  expect((await run(['locks', 'shop'])).stdout).toMatch(/ShareLock on transactionid +8 \(active\) +SELECT 1/)
+  expect((await run(['bloat', 'shop'])).stderr).toContain('There are no tables yet.')
+  expect((await run(['kill', 'shop', '7', '--terminate'])).stdout).toBe('Asked shop to end connection 7.\n')
+  expect((await run(['kill', 'shop', 'x'])).exitCode).toBe(2)
+})
+
+test('a name that is nearly right is told', async () => {
+  const run = serving({})
+  expect((await run(['top', 'shpo'])).stderr).toContain('Did you mean shop?')
+})
