@@ -30,6 +30,7 @@ describe.each(targetNames)('%s', (name) => {
     const { failures, inputs, compared } = await fuzz(target, { inputs: INPUTS, seed: SEED })
     expect(failures.map(({ input, reason }) => `${JSON.stringify(input.toString('latin1'))}: ${reason}`)).toEqual([])
     expect(inputs).toBe(INPUTS)
-    expect(Object.values(compared).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(500)
+    // Not every target has a reader of another make.
+    if (target.compare !== undefined) expect(Object.values(compared).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(500)
   })
 })

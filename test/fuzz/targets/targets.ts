@@ -1,6 +1,8 @@
 import type { FuzzTarget } from '../base/target.ts'
 import { startGo, startLlhttp } from '../oracle/oracle.ts'
 import { chunkedBodyTarget } from './chunked-body.ts'
+import { firstCommandTarget } from './first-command.ts'
+import { firstPacketTarget } from './first-packet.ts'
 import { hpackTarget } from './hpack.ts'
 import { http2FramesTarget } from './http2-frames.ts'
 import { http2RequestTarget } from './http2-request.ts'
@@ -13,6 +15,8 @@ const starts = {
   'chunked-body': async () => chunkedBodyTarget([startLlhttp(), await startGo()]),
   'http2-frames': async () => http2FramesTarget([await startGo()]),
   hpack: async () => hpackTarget([await startGo()]),
+  'first-packet': async () => firstPacketTarget(),
+  'first-command': async () => firstCommandTarget(),
   'http2-request': async () => http2RequestTarget([startLlhttp(), await startGo()]),
 } satisfies Record<string, () => Promise<FuzzTarget>>
 
