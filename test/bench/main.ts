@@ -8,6 +8,7 @@ const names = [
   'logs',
   'cli-start',
   'ingress',
+  'postgres-ingress',
   'traffic',
   'smuggling',
   'sleep',
