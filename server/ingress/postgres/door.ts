@@ -56,7 +56,7 @@ function greet(socket: ClientSocket, parts: Received): TlsAccept {
         socket.write(isSecuring ? YES : NO)
         return
       case 'cancel':
-        void parts.cancel(packet.key).finally(() => accept.drop())
+        void parts.cancel(packet.key).finally(() => accept.leave())
         return
       default:
         accept.refuse(`no session begins in clear (${packet.kind})`, errorResponse(plainAnswer(packet.kind)))
@@ -88,7 +88,7 @@ function readStartup(naming: Naming, received: Buffer, serverName: string | unde
   if (packet.kind === 'incomplete') return
   if (packet.kind === 'cancel') {
     naming.wait()
-    void parts.cancel(packet.key).finally(() => naming.drop())
+    void parts.cancel(packet.key).finally(() => naming.leave(''))
     return
   }
   const address = naming.socket.remoteAddress

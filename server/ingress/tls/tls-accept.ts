@@ -65,6 +65,12 @@ export class TlsAccept implements Connection, Deadlined {
     this.#socket.shutdown()
   }
 
+  /** What the client came for is done: it is told so by the end of the connection, and has the rest of its time to go. */
+  leave(): void {
+    this.#isRefused = true
+    this.#socket.shutdown()
+  }
+
   moveTo(socket: ClientSocket): void {
     this.#socket = socket
   }
