@@ -11,16 +11,31 @@ export interface DatastoreWork {
   settled(): Promise<void>
 }
 
+/** Where a datastore is reached, and whether it is, may have changed with each step. */
+function publish({ routes, stopping, log }: AppContext): void {
+  routes.publish().catch((error) => {
+    if (!stopping.aborted) log.error('routes not published', describeError(error))
+  })
+}
+
 export function createDatastoreWork(context: AppContext, servers: DatastoreServers): DatastoreWork {
   const driver = createDriver({
-    run: (datastoreId) => reconcileDatastore(context, servers, datastoreId),
+    async run(datastoreId) {
+      const nextAt = await reconcileDatastore(context, servers, datastoreId)
+      publish(context)
+      return nextAt
+    },
     onError: (datastoreId, error) => context.log.error('datastore not reconciled', { datastoreId, ...describeError(error) }),
     now: context.now,
     after: context.after,
     signal: context.stopping,
   })
   return {
-    poke: driver.poke,
+    poke(datastoreId) {
+      publish(context)
+      context.work.poke('certificates')
+      driver.poke(datastoreId)
+    },
     pokeAll() {
       for (const { id } of allDatastores(context.db)) driver.poke(id)
     },
