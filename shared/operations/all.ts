@@ -23,6 +23,7 @@ import { oauthOperations } from './oauth.ts'
 import { postgresOperations } from './postgres.ts'
 import { postgresCredentialOperations } from './postgres-credentials.ts'
 import { postgresInsightOperations } from './postgres-insight.ts'
+import { postgresTunnelOperations } from './postgres-tunnel.ts'
 import { projectOperations } from './projects.ts'
 import { roleOperations } from './roles.ts'
 import { serviceSettingOperations } from './service-settings.ts'
@@ -60,6 +61,7 @@ export const operations = {
   ...postgresOperations,
   ...postgresCredentialOperations,
   ...postgresInsightOperations,
+  ...postgresTunnelOperations,
   ...certificateOperations,
   ...logOperations,
   ...metricOperations,

@@ -51,7 +51,7 @@ test('each success status that an operation declares is exercised', () => {
     Object.keys(operationOf(id).responses).flatMap((status) => (exercised.has(`${id} ${status}`) ? [] : [`${id} ${status}`])),
   )
   // These have tests of their own below.
-  expect(missing).toEqual(['subscribeLogs 101', 'openShell 101', 'openJobTerminal 101', 'health 503'])
+  expect(missing).toEqual(['openPostgresTunnel 101', 'subscribeLogs 101', 'openShell 101', 'openJobTerminal 101', 'health 503'])
 })
 
 function expectSuccess({ responses, plain }: Operation, status: number, reply: Reply): void {
@@ -70,7 +70,7 @@ function expectSuccess({ responses, plain }: Operation, status: number, reply: R
   else expectShape(schema, reply.body)
 }
 
-test.each(['subscribeLogs', 'openShell', 'openJobTerminal'] as const)(
+test.each(['openPostgresTunnel', 'subscribeLogs', 'openShell', 'openJobTerminal'] as const)(
   '%s: the handshake of a holder of the permission is accepted',
   async (id) => {
     const [one] = await successCases[id](world)

@@ -11,7 +11,7 @@ import type { Prepare, SuccessCase } from './cases.ts'
 import type { World } from './world.ts'
 
 type PostgresCase = Exclude<Extract<OperationId, `${string}Postgres`>, 'listPostgres'> | 'getPostgresConnectionInfo' | PostgresDataCase
-type PostgresDataCase = keyof typeof postgresCredentialOperations | keyof typeof postgresInsightOperations
+type PostgresDataCase = keyof typeof postgresCredentialOperations | keyof typeof postgresInsightOperations | 'openPostgresTunnel'
 
 const send = (method: string, status: number, path: string, json?: unknown): SuccessCase[] => [
   { status, path, options: { method, ...(json !== undefined && { json }) } },
@@ -100,6 +100,7 @@ export const postgresCases: Record<PostgresCase, Prepare> = {
   getPostgresConnections: async (world) => [{ status: 200, path: `${await lasting(world)}/connections` }],
   listPostgresLocks: async (world) => [{ status: 200, path: `${await lasting(world)}/locks` }],
   listPostgresBloat: async (world) => [{ status: 200, path: `${await lasting(world)}/bloat` }],
+  openPostgresTunnel: async (world) => [{ status: 101, path: `${await lasting(world)}/tunnel` }],
   async cancelPostgresQuery(world) {
     const path = await lasting(world)
     const pid = await pidOfTenant(world, path)

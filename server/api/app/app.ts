@@ -12,6 +12,7 @@ import { notificationRoutes } from '../../apps/notifications/routes.ts'
 import { postgresCredentialRoutes } from '../../apps/postgres/credentials/routes.ts'
 import { postgresInsightRoutes } from '../../apps/postgres/insight/routes.ts'
 import { postgresRoutes } from '../../apps/postgres/routes.ts'
+import { createPostgresTunnelRoutes } from '../../apps/postgres/tunnel/routes.ts'
 import { environmentRoutes } from '../../apps/projects/routes/environment-routes.ts'
 import { projectRoutes } from '../../apps/projects/routes/routes.ts'
 import { edgeRuleRoutes } from '../../apps/services/routes/edge-rule-routes.ts'
@@ -207,6 +208,7 @@ function handlersOf(context: ApiContext): Handlers<OperationId, ApiContext> {
     ...postgresRoutes,
     ...postgresCredentialRoutes,
     ...postgresInsightRoutes,
+    ...createPostgresTunnelRoutes(context),
     ...certificateRoutes,
     ...logRoutes,
     ...metricRoutes,

@@ -145,6 +145,7 @@ export const auditEvents: AuditEvents<ApiContext> = {
   updateDisk: { event: 'disk.updated', ...ofDisk },
   deleteDisk: { event: 'disk.deleted', ...ofDisk },
   createPostgresCredential: { event: 'postgres_credential.created', ...ofPostgres },
+  openPostgresTunnel: { event: 'postgres_tunnel.opened', ...ofPostgres },
   cancelPostgresQuery: { event: 'postgres_query.canceled', ...ofPostgres },
   deletePostgresCredential: { event: 'postgres_credential.deleted', ...ofPostgres },
   createDiskSnapshot: { event: 'disk_snapshot.ordered', ...ofDisk },

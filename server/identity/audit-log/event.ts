@@ -4,7 +4,7 @@ import type { AuditMomentOf } from '../../http/handlers/audit-moment.ts'
 import type { CheckedCall } from '../../http/handlers/call.ts'
 import type { Snapshot } from './differences.ts'
 
-type ChangingSocket = 'openShell' | 'openJobTerminal'
+type ChangingSocket = 'openShell' | 'openJobTerminal' | 'openPostgresTunnel'
 
 /** Each of these has its event in events.ts, which does not compile without. */
 export type ChangingId =

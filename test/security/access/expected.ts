@@ -204,6 +204,7 @@ export const expected: Record<OperationId, Expected> = {
   getPostgresConnections: entry('datastores.credentials', 409),
   listPostgresLocks: entry('datastores.credentials', 409),
   listPostgresBloat: entry('datastores.read', 409),
+  openPostgresTunnel: entry('datastores.credentials', 409),
   cancelPostgresQuery: entry('datastores.update', 409),
   listKeyValue: read('datastores.read'),
   listRedis: read('datastores.read'),

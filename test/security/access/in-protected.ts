@@ -59,6 +59,7 @@ export const inProtected: Record<OfPlaced | Declared, InProtected> = {
   getPostgresConnections: 'refused',
   listPostgresLocks: 'refused',
   listPostgresBloat: 'allowed',
+  openPostgresTunnel: 'refused',
   cancelPostgresQuery: 'refused',
   listKeyValueEvents: 'allowed',
   getEvent: 'allowed',
