@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
 import type { Start } from '../session/context.ts'
+import { addPostgresConnectCommands } from './postgres-connect.ts'
 import { addPostgresCredentialCommands } from './postgres-credentials.ts'
 import { addPostgresInsightCommands } from './postgres-insight.ts'
 
 export function addPostgresCommands(program: Command, start: Start): void {
   const postgres = program.command('postgres').alias('pg').description('Postgres databases')
+  addPostgresConnectCommands(postgres, start)
   addPostgresCredentialCommands(postgres, start)
   addPostgresInsightCommands(postgres, start)
 }
