@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { oauthProblems, type ProviderId } from '../../shared/oauth.ts'
-import { goTo, openTestBrowser, type TestBrowser } from '../support/browser.ts'
+import { goTo, startChromium, type TestBrowser, type TestChromium } from '../support/browser.ts'
 import { call } from '../support/client.ts'
 import { type Compiled, startCompiled } from '../support/compiled.ts'
 import { memberPassword } from '../support/members.ts'
@@ -11,9 +11,11 @@ import { ada, grace, katherine, mallory, nobody, type Providers, startProviders 
 /** The compiled server, the providers, and a browser: for it, they are different sites, as in the world. */
 let providers: Providers
 let cpd: Compiled
+let chromium: TestChromium
 let browser: TestBrowser
 
 beforeAll(async () => {
+  chromium = await startChromium()
   providers = await startProviders()
   cpd = await startCompiled({
     apiPort: Number(new URL(providers.publicUrl).port),
@@ -21,11 +23,12 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
+  await chromium.close()
   await cpd.stop()
   await providers.close()
 })
 beforeEach(async () => {
-  browser = await openTestBrowser({ width: 390, height: 844 })
+  browser = await chromium.open({ width: 390, height: 844 })
 })
 afterEach(() => browser.close())
 
@@ -85,7 +88,7 @@ describe.each(everyProvider)('with %s, in a browser', (id) => {
     await choose(page, id, mallory)
     await page.waitForURL('**/account')
     await page.getByRole('button', { name: `Unlink ${names[id]}` }).waitFor()
-    const fresh = await openTestBrowser({ width: 390, height: 844 })
+    const fresh = await chromium.open({ width: 390, height: 844 })
     try {
       await signIn(fresh.page, id, mallory)
       await fresh.page.waitForURL('**/account')

@@ -4,25 +4,28 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { runProcess, spawnProcess } from '../../server/platform/process/spawn.ts'
-import { goTo, openTestBrowser, type TestBrowser } from '../support/browser.ts'
+import { goTo, startChromium, type TestBrowser, type TestChromium } from '../support/browser.ts'
 import { type Compiled, startCompiled } from '../support/compiled.ts'
 import { nextTotp, totpAt } from '../support/two-factor.ts'
 import { until } from '../support/until.ts'
 
 const admin = { email: 'admin@localhost', password: 'correct horse battery' }
 const memberPassword = 'another horse battery'
-const shots = process.env.CPD_TEST_SCREENSHOTS ?? mkdtempSync(join(tmpdir(), 'cpd-shots-'))
+/** A folder for pictures of all pages, for people to look at. */
+const shots = process.env.CPD_TEST_SCREENSHOTS
 /** The browser's own word on an answer of 4xx to a page that it then shows. */
 const refusedPage = /^error: Failed to load resource: the server responded with a status of 4\d\d/
 
 let cpd: Compiled
+let chromium: TestChromium
 let publicUrl: string
 beforeAll(async () => {
+  chromium = await startChromium()
   cpd = await startCompiled()
   publicUrl = cpd.apiUrl.replace('127.0.0.1', 'localhost')
 })
 afterAll(async () => {
-  if (process.env.CPD_TEST_SCREENSHOTS === undefined) rmSync(shots, { recursive: true, force: true })
+  await chromium.close()
   await cpd.stop()
 })
 
@@ -67,7 +70,7 @@ describe.each([
   let browser: TestBrowser
   let page: Page
   beforeEach(async () => {
-    browser = await openTestBrowser(viewport)
+    browser = await chromium.open(viewport)
     page = browser.page
   })
   afterEach(async () => {
@@ -79,7 +82,7 @@ describe.each([
   const look = async (what: string) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
-      await page.screenshot({ path: join(shots, `${name}-${what}-${colorScheme}.png`), fullPage: true })
+      if (shots !== undefined) await page.screenshot({ path: join(shots, `${name}-${what}-${colorScheme}.png`), fullPage: true })
     }
     expect(await page.evaluate(hardToUse)).toEqual([])
   }

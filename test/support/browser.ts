@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { chromium, type Page } from 'playwright-core'
+import { type BrowserContext, chromium, type Page, type ViewportSize } from 'playwright-core'
 import { runProcess } from '../../server/platform/process/spawn.ts'
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path))
@@ -21,13 +21,19 @@ const NETWORK_CHANGED = 'ERR_NETWORK_CHANGED'
 const reportViolations = `addEventListener('securitypolicyviolation', (event) =>
   console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`
 
-/** A page in a fresh headless Chromium, with everything it asked for and everything it complained about. */
+/** A page with cookies and storage of its own, with everything it asked for and everything it complained about. */
 export interface TestBrowser {
   page: Page
   /** URLs of all requests, those of `data:` and `blob:` included. */
   requests: string[]
   /** Errors and warnings of the console, uncaught errors, dialogs, and violations of the content security policy. */
   complaints: string[]
+  close(): Promise<void>
+}
+
+/** A headless Chromium: its start takes longer than most pages, which know nothing of each other. */
+export interface TestChromium {
+  open(viewport: ViewportSize): Promise<TestBrowser>
   close(): Promise<void>
 }
 
@@ -38,18 +44,30 @@ export interface TestBrowserOptions {
   localHosts?: readonly string[]
 }
 
-export async function openTestBrowser(
-  viewport: { width: number; height: number },
-  { trustedRoot, localHosts = [] }: TestBrowserOptions = {},
-): Promise<TestBrowser> {
+/** A page in a Chromium of its own. */
+export async function openTestBrowser(viewport: ViewportSize, options: TestBrowserOptions = {}): Promise<TestBrowser> {
+  const started = await startChromium(options)
+  return { ...(await started.open(viewport)), close: started.close }
+}
+
+export async function startChromium({ trustedRoot, localHosts = [] }: TestBrowserOptions = {}): Promise<TestChromium> {
   if (executablePath === undefined) throw new Error('Chromium is not installed. Debian: apt install chromium')
   const home = mkdtempSync(join(tmpdir(), 'cpd-chromium-'))
   if (trustedRoot !== undefined) await trust(home, trustedRoot)
   const rules = localHosts.map((host) => `MAP ${host} 127.0.0.1`).join(',')
   const args = [...quiet, ...(rules === '' ? [] : [`--host-resolver-rules=${rules}`])]
-  const options = { executablePath, headless: true, viewport, args, env: { ...process.env, HOME: home } }
-  const context = await chromium.launchPersistentContext(join(home, 'profile'), options)
-  const page = context.pages()[0] ?? (await context.newPage())
+  const browser = await chromium.launch({ executablePath, headless: true, args, env: { ...process.env, HOME: home } })
+  return {
+    open: async (viewport) => await openIn(await browser.newContext({ viewport })),
+    async close() {
+      await browser.close()
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}
+
+async function openIn(context: BrowserContext): Promise<TestBrowser> {
+  const page = await context.newPage()
   const requests: string[] = []
   const complaints: string[] = []
   context.on('request', (request) => requests.push(request.url()))
@@ -63,15 +81,7 @@ export async function openTestBrowser(
     void dialog.dismiss()
   })
   await page.addInitScript({ content: reportViolations })
-  return {
-    page,
-    requests,
-    complaints,
-    async close() {
-      await context.close()
-      rmSync(home, { recursive: true, force: true })
-    },
-  }
+  return { page, requests, complaints, close: () => context.close() }
 }
 
 /** Puts an authority into the certificate database that Chromium reads on Linux. */
