@@ -7,7 +7,7 @@ import { rmSync } from 'node:fs'
 import { recordedMs } from './durations.ts'
 import { STRAY_ERRORS_FILE } from './stray-errors.ts'
 import { countsOf, durationOf, failedFiles, failuresOf, readReport, relativeName, type TestReport } from './test-report.ts'
-import { type Tier, tierOf, tiers } from './tiers.ts'
+import { filesOf, type Tier, tierOf, tiers } from './tiers.ts'
 
 /** More failed files than these are no matter of neighbours. */
 const MAX_RERUN_FILES = 8
@@ -37,9 +37,9 @@ process.exit(passedCount > 0 && lostCount === 0 && (second?.exitCode ?? first.ex
 function wantedFiles(options: string[]): string[] {
   if (options[0] !== '--tier') return options
   const [, wanted, ...others] = options
-  if (!tiers.some((tier) => tier === wanted)) throw new Error(`"${wanted}" is none of the tiers ${tiers.join(', ')}`)
-  const files = [...new Bun.Glob('test/**/*.test.ts').scanSync()].filter((file) => !file.startsWith('test/fixtures/'))
-  return [...files.filter((file) => tierOf(file, recordedMs(file)) === wanted), ...others]
+  const tier = tiers.find((one) => one === wanted)
+  if (tier === undefined) throw new Error(`"${wanted}" is none of the tiers ${tiers.join(', ')}`)
+  return [...filesOf(tier), ...others]
 }
 
 /** How many files of a tier have run, and how long they took together; several run at a time. */

@@ -1,3 +1,5 @@
+import { recordedMs } from './durations.ts'
+
 export const tiers = ['fast', 'system', 'soak'] as const
 export type Tier = (typeof tiers)[number]
 
@@ -13,3 +15,9 @@ export function tierOf(file: string, ms: number | undefined): Tier {
   if (ms >= SOAK_FROM_MS) return 'soak'
   return ms >= SYSTEM_FROM_MS ? 'system' : 'fast'
 }
+
+/** Paths of all test files of a tier, from the folder of the project. */
+export const filesOf = (tier: Tier): string[] =>
+  [...new Bun.Glob('test/**/*.test.ts').scanSync(`${import.meta.dirname}/..`)].filter(
+    (file) => !file.startsWith('test/fixtures/') && tierOf(file, recordedMs(file)) === tier,
+  )
