@@ -20,6 +20,7 @@ const commands: Partial<Record<OperationId, string>> = {
   listInstances: 'services instances :serviceId',
   listJobs: 'jobs list :serviceId',
   listPermissions: 'permissions',
+  listPostgres: 'postgres list',
   listProjects: 'projects list',
   listRoles: 'roles list',
   listServices: 'services list',

@@ -3,9 +3,13 @@ import type { Start } from '../session/context.ts'
 import { addPostgresConnectCommands } from './postgres-connect.ts'
 import { addPostgresCredentialCommands } from './postgres-credentials.ts'
 import { addPostgresInsightCommands } from './postgres-insight.ts'
+import { addPostgresLifecycleCommands } from './postgres-lifecycle.ts'
+import { addPostgresSettingCommands } from './postgres-settings.ts'
 
 export function addPostgresCommands(program: Command, start: Start): void {
   const postgres = program.command('postgres').alias('pg').description('Postgres databases')
+  addPostgresSettingCommands(postgres, start)
+  addPostgresLifecycleCommands(postgres, start)
   addPostgresConnectCommands(postgres, start)
   addPostgresCredentialCommands(postgres, start)
   addPostgresInsightCommands(postgres, start)

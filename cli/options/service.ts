@@ -86,7 +86,7 @@ function secondsOf({ name, schema: { minimum, maximum } }: OptionRow, durationMs
 }
 
 /** The server says which range is wrong. */
-function allowListOf(ranges: readonly string[]): { cidrBlock: string }[] {
+export function allowListOf(ranges: readonly string[]): { cidrBlock: string }[] {
   if (ranges.includes('nobody')) return []
   return ranges.includes('everywhere') ? defaultControls.ipAllowList : ranges.map((cidrBlock) => ({ cidrBlock }))
 }

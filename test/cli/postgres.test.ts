@@ -90,3 +90,45 @@ test('a name that is nearly right is told', async () => {
   const run = serving({})
   expect((await run(['top', 'shpo'])).stderr).toContain('Did you mean shop?')
 })
+
+test('a database is created, and waited for until it is there', async () => {
+  const statuses: Postgres['status'][] = ['creating', 'available']
+  const run = serving({
+    createPostgres: () => ({ ...database, status: 'creating' }),
+    getPostgres: () => ({ ...database, status: statuses.shift() ?? 'available' }),
+  })
+  const made = await run(['create', 'shop', '--plan', 'basic_1gb', '--disk', '5', '--set', 'work_mem=16MB', '--allow-ip', 'nobody'])
+  expect(made).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`Created shop (${id}): available.`) })
+  expect(made.stderr).toContain('shop is creating')
+  const body = { name: 'shop', plan: 'basic_1gb', diskSizeGB: 5, parameterOverrides: { work_mem: '16MB' }, ipAllowList: [] }
+  expect(server.received.find((call) => call.id === 'createPostgres')?.body).toEqual(body)
+  expect((await run(['create', 'shop', '--set', 'work_mem'])).exitCode).toBe(2)
+})
+
+test('databases are listed, shown, changed, stopped, started and deleted', async () => {
+  const run = serving({
+    getPostgres: () => database,
+    getPostgresConnectionInfo: () => ({
+      password: 'p',
+      internalConnectionString: `postgresql://u:p@${id}/shop`,
+      externalConnectionString: '',
+      psqlCommand: '',
+    }),
+    updatePostgres: () => database,
+    suspendPostgres: () => undefined,
+    resumePostgres: () => undefined,
+    restartPostgres: () => undefined,
+    deletePostgres: () => undefined,
+  })
+  expect((await run(['list'])).stdout).toMatch(/shop +dpg-\w+-a +basic_256mb +1 GB +18 +available/)
+  expect((await run(['get', 'shop'])).stdout).toContain('nobody from outside')
+  expect((await run(['info', 'shop'])).stdout).toContain(`postgresql://u:p@${id}/shop`)
+  expect((await run(['update', 'shop'])).exitCode).toBe(2)
+  expect((await run(['update', 'shop', '--no-autoscale', '--name', 'store'])).stdout).toBe('Changed shop.\n')
+  expect(server.received.at(-1)?.body).toEqual({ name: 'store', enableDiskAutoscaling: false })
+  expect((await run(['suspend', 'shop'])).stdout).toContain('cpctl postgres resume shop')
+  expect((await run(['resume', 'shop'])).stdout).toBe('shop is available.\n')
+  expect((await run(['restart', 'shop'])).stdout).toBe('shop is available.\n')
+  expect((await run(['delete', 'shop'])).exitCode).toBe(2)
+  expect((await run(['delete', 'shop', '--yes'])).stdout).toBe('Deleted shop.\n')
+})

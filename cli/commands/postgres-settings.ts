@@ -1,0 +1,91 @@
+import { type Command, Option } from 'commander'
+import { maxSizeGb, minSizeGb } from '../../shared/disk.ts'
+import { type Postgres, type PostgresPatch, postgresPlans } from '../../shared/postgres.ts'
+import { usageError } from '../base/error.ts'
+import { present } from '../base/present.ts'
+import { resolvePostgres } from '../finding/postgres.ts'
+import { addPlaceOption, type PlaceOptions, placeOfNew } from '../options/place.ts'
+import { allowListOf } from '../options/service.ts'
+import { gather, wholeNumber } from '../options/values.ts'
+import { untilAvailable } from '../postgres/until-available.ts'
+import type { Context, Start } from '../session/context.ts'
+import { clean } from '../terminal/text.ts'
+
+interface SettingOptions {
+  plan?: string
+  disk?: number
+  autoscale?: boolean
+  allowIp?: string[]
+  set?: string[]
+}
+
+interface CreateOptions extends SettingOptions, PlaceOptions {
+  pgVersion?: string
+  databaseName?: string
+  user?: string
+  detach?: boolean
+}
+
+/** Commands that make a database, and change what it is made with. */
+export function addPostgresSettingCommands(postgres: Command, start: Start): void {
+  addPlaceOption(addSettings(postgres.command('create').description('Create a Postgres database')))
+    .argument('<name>', 'Its name')
+    .option('--pg-version <major>', 'Major version of PostgreSQL')
+    .option('--database-name <name>', 'What the database is called in SQL')
+    .option('--user <name>', 'Its first user, who owns it')
+    .option('-d, --detach', 'Do not wait until it is available')
+    .addHelpText('after', '\nExample:\n  $ cpctl postgres create shop --plan basic_1gb --disk 10')
+    .action((name: string, options: CreateOptions, command: Command) => create(start(command), name, options))
+  addSettings(postgres.command('update').description('Change a database; another plan or other settings restart it'))
+    .argument('<database>', 'Name or id')
+    .option('--name <name>', 'New name')
+    .action((name: string, options: SettingOptions & { name?: string }, command: Command) => update(start(command), name, options))
+}
+
+const addSettings = (command: Command): Command =>
+  command
+    .addOption(new Option('--plan <plan>', 'Memory, CPU and connections').choices(Object.keys(postgresPlans)))
+    .option('--disk <gigabytes>', 'Size of its disk, which can grow and not shrink', wholeNumber(minSizeGb, maxSizeGb))
+    .option('--autoscale', 'Have the disk grow when it is nearly full')
+    .option('--no-autoscale', 'Have the disk stay as it is')
+    .option('--allow-ip <ranges>', 'Addresses from outside that may connect, such as 203.0.113.0/24; or everywhere, or nobody', gather)
+    .option(
+      '--set <setting=value>',
+      'Setting of the server in place of that of the plan, such as work_mem=16MB; all that are wanted',
+      gather,
+    )
+
+const settingsIn = ({ plan, disk, autoscale, allowIp, set }: SettingOptions): PostgresPatch =>
+  present({
+    plan: plan as PostgresPatch['plan'],
+    diskSizeGB: disk,
+    enableDiskAutoscaling: autoscale,
+    ipAllowList: allowIp && allowListOf(allowIp),
+    parameterOverrides: set && Object.fromEntries(set.map(settingIn)),
+  })
+
+function settingIn(text: string): [string, string] {
+  const at = text.indexOf('=')
+  if (at < 1) throw usageError(`${text} sets nothing.`, 'Write it as work_mem=16MB.')
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+async function create(context: Context, name: string, { pgVersion, databaseName, user, detach, ...options }: CreateOptions): Promise<void> {
+  const place = await placeOfNew(context, options)
+  const own = present({ version: pgVersion, databaseName, databaseUser: user })
+  const body = { name, ...settingsIn(options), ...own, ...(place && { environmentId: place.environment.id }) }
+  const made = await context.client.call('createPostgres', { body })
+  const database: Postgres = detach === true ? made : await untilAvailable(context, made)
+  if (context.isJson) return context.printJson(database)
+  context.print(clean`Created ${database.name} (${database.id}): ${database.status}.`)
+  context.print(clean`cpctl postgres info ${database.name} tells how to connect, cpctl postgres psql ${database.name} does.`)
+}
+
+async function update(context: Context, nameOrId: string, { name, ...options }: SettingOptions & { name?: string }): Promise<void> {
+  const body = { ...settingsIn(options), ...present({ name }) }
+  if (Object.keys(body).length === 0) throw usageError('There is nothing to change.', 'cpctl postgres update --help tells what can be.')
+  const { id } = await resolvePostgres(context, nameOrId)
+  const changed = await context.client.call('updatePostgres', { params: { postgresId: id }, body })
+  if (context.isJson) context.printJson(changed)
+  else context.print(clean`Changed ${changed.name}.`)
+}
