@@ -2,8 +2,16 @@
 import { runIngress } from '../../server/ingress/process/main.ts'
 import { openSealer } from '../../server/platform/secrets/seal.ts'
 
-const [port = '', controlSocketPath = '', routesFilePath = '', accessLogDir = '', tlsPort, certificatesFilePath = '', masterKey = ''] =
-  process.argv.slice(2)
+const [
+  port = '',
+  controlSocketPath = '',
+  routesFilePath = '',
+  accessLogDir = '',
+  tlsPort,
+  certificatesFilePath = '',
+  masterKey = '',
+  postgresPort,
+] = process.argv.slice(2)
 const ingress = await runIngress({
   listen: { host: '127.0.0.1', port: Number(port) },
   controlSocketPath,
@@ -16,6 +24,7 @@ const ingress = await runIngress({
       openKey: (sealed, purpose) => openSealer(masterKey, sealed).open(sealed, purpose),
     },
   }),
+  ...(postgresPort !== undefined && { databases: { postgres: { host: '127.0.0.1', port: Number(postgresPort) } } }),
   version: '0.0.0-test',
   trustedProxies: [],
   log: (line) => console.log(line),

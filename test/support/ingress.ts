@@ -26,6 +26,8 @@ export interface IngressPorts {
 export interface TestIngressOptions {
   /** Serves https as well, with the certificates that the control plane gives it. */
   tls?: IngressPorts
+  /** Lets clients in to Postgres databases, too; needs `tls`. */
+  postgresPort?: number
 }
 
 /** Ports for an ingress that others have to know before it starts. */
@@ -35,9 +37,12 @@ export async function chooseIngressPorts(): Promise<IngressPorts> {
 }
 
 /** The real ingress, in a process of its own as in production, with its control socket at the usual place. */
-export async function startTestIngress(paths: IngressPaths, { tls }: TestIngressOptions = {}): Promise<TestIngress> {
+export async function startTestIngress(paths: IngressPaths, { tls, postgresPort }: TestIngressOptions = {}): Promise<TestIngress> {
   const port = tls?.http ?? findFreePort(INGRESS_PORTS, new Set())
-  const tlsArguments = tls === undefined ? [] : [String(tls.https), paths.certificatesFile, paths.masterKey]
+  const tlsArguments =
+    tls === undefined
+      ? []
+      : [String(tls.https), paths.certificatesFile, paths.masterKey, ...(postgresPort === undefined ? [] : [String(postgresPort)])]
   const script = fileURLToPath(import.meta.resolve('./ingress-child.ts'))
   const child = spawnProcess(
     [process.execPath, script, String(port), paths.ingressSocket, paths.routesFile, paths.accessLogs, ...tlsArguments],

@@ -25,21 +25,23 @@ export interface PlatformOptions extends AppOptions {
   parent?: string
   /** The ingress serves https as well, at these ports. */
   tls?: IngressPorts
+  postgresPort?: number
 }
 
 /** Starts the whole platform on a data directory of its own. `close` ends every workload and removes the directory. */
 export async function startPlatform(
   env: Record<string, string> = {},
-  { parent, tls, ...appOptions }: PlatformOptions = {},
+  { parent, tls, postgresPort, ...appOptions }: PlatformOptions = {},
 ): Promise<Platform> {
   const data = makeDataDir(parent)
-  const ingress = await startTestIngress(data.paths, tls === undefined ? {} : { tls })
+  const ingress = await startTestIngress(data.paths, { ...(tls && { tls }), ...(postgresPort !== undefined && { postgresPort }) })
   const config = readConfig(
     {
       CP_DATA_DIR: data.dir,
       CP_LISTEN: '127.0.0.1:0',
       CP_INGRESS_HTTP: ingress.address,
       ...(tls && { CP_INGRESS_HTTPS: ingress.tlsAddress }),
+      ...(postgresPort !== undefined && { CP_INGRESS_POSTGRES: `127.0.0.1:${postgresPort}` }),
       CP_ADMIN_PASSWORD: testAdmin.password,
       SERVICE_API_TOKEN: testStaticToken,
       CP_RATE_LIMIT: '0',
