@@ -5,9 +5,9 @@ import { createService, deployApp } from '../support/apps.ts'
 import { call } from '../support/client.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { chooseIngressPorts } from '../support/ingress.ts'
+import { defaultWorkspaceId } from '../support/members.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { probe, proberApp } from '../support/prober.ts'
-import { defaultWorkspaceId } from '../support/members.ts'
 import { until } from '../support/until.ts'
 
 let platform: Platform
@@ -35,7 +35,9 @@ async function psql(connection: string, sql: string): Promise<string> {
 
 const everywhere = [{ cidrBlock: '0.0.0.0/0', description: 'everybody' }]
 
-test('a database is reached from outside while it runs and the address is allowed, and by its siblings alone inside', { timeout: 180_000 }, async () => {
+test('a database is reached from outside while it runs and the address is allowed, and by its siblings alone inside', {
+  timeout: 180_000,
+}, async () => {
   const plan = { ownerId, plan: 'free', version: '18', ipAllowList: everywhere }
   const created = await send<Postgres>('POST', '/postgres', { ...plan, name: 'orders' })
   const { id } = created

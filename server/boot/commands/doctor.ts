@@ -10,6 +10,7 @@ import { renderExamination } from '../doctor/render.ts'
 import { isSound } from '../doctor/verdict.ts'
 import { askStrays } from '../serve-socket/client.ts'
 import type { ListedStray } from '../serve-socket/operations.ts'
+import { doorLines, doorsHere } from './doctor-doors.ts'
 import { programLines, programsHere } from './doctor-programs.ts'
 import { commandWithSettings, configOf } from './settings.ts'
 import { summaryOf } from './strays-text.ts'
@@ -47,10 +48,11 @@ export function doctorCommand(): Command {
     const strays = await askStrays(paths.serveSocket).catch(() => [])
     const toolchains = await findToolchains({ searchPath: [...CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH], homes: ownHomes() })
     const programs = await programsHere(config)
+    const doors = await doorsHere(config)
     process.stdout.write(
       json === true
-        ? `${JSON.stringify({ ...examination, strays, toolchains, programs }, null, 2)}\n`
-        : textOf(examination, [...strayLines(strays), ...toolLines(toolchains), ...programLines(programs)]),
+        ? `${JSON.stringify({ ...examination, strays, toolchains, programs, doors }, null, 2)}\n`
+        : textOf(examination, [...strayLines(strays), ...toolLines(toolchains), ...programLines(programs), ...doorLines(doors)]),
     )
     process.exit(isSound(examination.verdicts) ? 0 : 1)
   })
