@@ -54,11 +54,22 @@ async function probeFilter(program: string): Promise<Host['filter']> {
     writeFileSync(list, renderSteps({ steps }, OWN_ARCHITECTURE), { mode: 0o600 })
     return await problemOf([program, list, '/bin/true'])
   }
-  const problem = await problemWith([])
+  const problem = await onceNobodyWritesIt(() => problemWith([]))
   if (problem !== undefined)
     throw new AppError('not_configured', `${program} cannot be run (${problem}): is its file system mounted with noexec? Mount it without.`)
   const refusal = await problemWith(filterSteps({ allowsUserNamespaces: false }))
   return refusal === undefined ? 'calls' : { reason: `this kernel filters no system calls (CONFIG_SECCOMP_FILTER): ${refusal}` }
+}
+
+const BUSY = { attempts: 50, waitMs: 20 }
+
+/** A child that another thread has forked while the file was written holds it open until its own program begins (ETXTBSY in execve(2)). */
+async function onceNobodyWritesIt(run: () => Promise<string | undefined>): Promise<string | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    const problem = await run()
+    if (attempt === BUSY.attempts || !problem?.includes('ETXTBSY')) return problem
+    await Bun.sleep(BUSY.waitMs)
+  }
 }
 
 const NOT_ROOT_NETWORK = 'cpd does not run as root, so services share the network of this machine; run it as root'
