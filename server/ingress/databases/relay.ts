@@ -155,7 +155,8 @@ export class Relay implements Connection, Deadlined {
   async #connect(): Promise<void> {
     const { target, context, unreachable } = this.#options
     const server = await connectWithin<Relay>(target, { data: this, handlers: serverEvents, timeoutMs: context.limits.connectTimeoutMs })
-    if (this.#isGone) return void server?.terminate()
+    // The end may have come while the server was connected to.
+    if (this.#isGone || this.deadlineAt !== NEVER) return void server?.terminate()
     if (server === undefined) {
       this.#toClient.write(unreachable())
       this.#finish()

@@ -10,12 +10,19 @@ export interface FakePostgres {
 }
 
 export const KEY = Buffer.from([1, 2, 3, 4])
+/** The process of the first connection. */
+const FIRST_PID = 42
+
 export const READY = message('Z', 'I')
-export const greeting = Buffer.concat([
-  message('R', Buffer.alloc(4)),
-  message('K', Buffer.concat([Buffer.from([0, 0, 0, 42]), KEY])),
-  READY,
-])
+/** What the connection of this index is told when it begins, by a process of its own. */
+const greetingOf = (index: number): Buffer =>
+  Buffer.concat([
+    message('R', Buffer.alloc(4)),
+    message('K', Buffer.concat([Buffer.from([0, 0, index >> 8, FIRST_PID + (index & 127)]), KEY])),
+    READY,
+  ])
+
+export const greeting = greetingOf(0)
 
 /** `answer` gives what is said to a message of the client, whose type it is told. */
 export function startFakePostgres(answer: (type: string) => Buffer = () => READY): FakePostgres {
@@ -34,7 +41,7 @@ export function startFakePostgres(answer: (type: string) => Buffer = () => READY
         socket.data.isGreeted = true
         const isCancel = !isGreeted && bytes.length === 16
         if (isCancel) socket.end()
-        else socket.write(isGreeted ? answer(bytes.toString('latin1', 0, 1)) : greeting)
+        else socket.write(isGreeted ? answer(bytes.toString('latin1', 0, 1)) : greetingOf(index))
       },
     },
   })

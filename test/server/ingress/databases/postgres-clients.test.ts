@@ -40,3 +40,14 @@ test('Ctrl-C in psql cancels what runs, though it comes in clear and names nothi
   expect(await new Response(running.stderr).text()).toContain('canceling statement due to user request')
   await running.exited
 })
+
+test('Bun’s own client pools connections, and a large answer arrives whole however slowly it is taken', async () => {
+  const tls = { ca: world.root, serverName: PG_HOST }
+  const login = { username: 'test_user', password: 'pw', database: 'test_db' }
+  const sql = new Bun.SQL({ hostname: '127.0.0.1', port: world.postgresPort, ...login, tls, max: 4 })
+  const answers = await Promise.all([1, 2, 3, 4, 5, 6].map((number) => sql`SELECT ${number}::int AS number`))
+  expect(answers.flat().map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6])
+  const [{ text }] = await sql`SELECT repeat('x', 30000000) AS text`
+  expect(text).toHaveLength(30_000_000)
+  await sql.end()
+})
