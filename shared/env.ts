@@ -19,12 +19,39 @@ export const EnvKey = Type.String({ pattern: envKeyPattern, description: 'Name o
 /** NUL cannot stand in a process environment. */
 const EnvValue = Type.String({ maxLength: maxEnvValueChars, pattern: '^[^\\u0000]*$', examples: ['postgres://…'], 'x-secret': true })
 
+export const databaseProperties = ['connectionString', 'connectionPoolString', 'host', 'port', 'user', 'password', 'database'] as const
+export type DatastoreProperty = (typeof databaseProperties)[number]
+export const keyValueProperties = ['connectionString', 'host', 'port', 'user', 'password'] as const satisfies readonly DatastoreProperty[]
+
+const named = { id: Type.Optional(Type.String({ maxLength: 64 })), name: Type.Optional(Type.String({ maxLength: 63 })) }
+
+const DatabaseReference = StrictObject(
+  { ...named, property: OneOf(databaseProperties) },
+  {
+    description: 'Have a database say the value at each deploy: the one of this id, or of this name in the workspace',
+    examples: [{ name: 'orders', property: 'connectionString' }],
+  },
+)
+
+const KeyValueReference = StrictObject(
+  { ...named, property: OneOf(keyValueProperties) },
+  { description: 'The same of a key-value store', examples: [{ name: 'cache', property: 'connectionString' }] },
+)
+
+const ServiceReference = StrictObject(
+  { ...KeyValueReference.properties, type: OneOf(['keyvalue', 'redis']) },
+  { description: 'As Blueprints say `fromKeyValue`' },
+)
+
 const valueInput = {
   value: Type.Optional(EnvValue),
   generateValue: Type.Optional(Type.Boolean({ description: 'Have the server make a value: base64 of 32 random bytes' })),
   interpolate: Type.Optional(
     Type.Boolean({ description: 'Put the values of other variables in the place of ${NAME} in this one', default: false }),
   ),
+  fromDatabase: Type.Optional(DatabaseReference),
+  fromKeyValue: Type.Optional(KeyValueReference),
+  fromService: Type.Optional(ServiceReference),
 }
 
 export const EnvVarInput = StrictObject({ key: EnvKey, ...valueInput })
@@ -41,12 +68,16 @@ export const EnvSource = Type.Object({
 })
 export type EnvSource = Static<typeof EnvSource>
 
-/** `value` is `""` and `hidden` true for callers without `env.read`. */
+const shownName = Type.Optional(Type.String({ description: 'Absent when it is gone' }))
+
+/** `value` is `""` and `hidden` true for callers without `env.read`; it is `""` as well for what refers to a datastore. */
 export const EnvVar = Type.Object({
   key: EnvKey,
   value: Type.String(),
   hidden: Type.Optional(Type.Literal(true)),
   interpolate: Type.Optional(Type.Literal(true, { description: 'References in the value are replaced when the service is deployed' })),
+  fromDatabase: Type.Optional(Type.Object({ id: Id('postgres'), name: shownName, property: OneOf(databaseProperties) })),
+  fromKeyValue: Type.Optional(Type.Object({ id: Id('keyValue'), name: shownName, property: OneOf(keyValueProperties) })),
 })
 export type EnvVar = Static<typeof EnvVar>
 

@@ -1,8 +1,7 @@
 import { groupsOfService } from '../../server/apps/env-groups/store/link-store.ts'
 import { serviceById } from '../../server/apps/services/store.ts'
-import { givenBy } from '../../server/apps/variables/platform-env.ts'
 import { resolveVariables } from '../../server/apps/variables/resolve.ts'
-import { groupLayer, ownLayer, resolvedVariables } from '../../server/apps/variables/resolved.ts'
+import { groupLayer, ownLayer, resolvedVariables, surroundingsOf } from '../../server/apps/variables/resolved.ts'
 import { createService } from '../support/apps.ts'
 import { call } from '../support/client.ts'
 import { startTestServer } from '../support/server.ts'
@@ -35,11 +34,11 @@ export async function run(): Promise<void> {
   if (service === undefined) throw new Error('The service is not there')
   const groups = groupsOfService(context.db, id)
   const layers = [ownLayer(context, service), ...groups.map((group) => groupLayer(context, group))]
-  const given = givenBy(context, service)
+  const surroundings = surroundingsOf(context, service)
   const opened = layers.toReversed().map(({ variables }) => Object.fromEntries(variables.map(({ key, value }) => [key, value])))
   const works: Record<string, () => unknown> = {
     'read from the database, opened and resolved': () => resolvedVariables(context, service),
-    'resolved alone': () => resolveVariables(layers, given),
+    'resolved alone': () => resolveVariables(layers, surroundings),
     'peer: Object.assign of values decrypted before': () => Object.assign({}, ...opened),
   }
   const best: Record<string, number> = {}

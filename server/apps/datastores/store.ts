@@ -125,6 +125,21 @@ export function updateDatastore(db: Database, id: string, change: DatastoreChang
 export function removeDatastoreRow(db: Database, id: string): void {
   datastores.remove(db, { id })
 }
+/** The name of a datastore, or undefined when there is none of this id. */
+export const nameOfDatastore = (db: Database, id: string): string | undefined =>
+  db.query<{ name: string }, [string]>("SELECT name FROM datastores WHERE id = ? AND phase <> 'deleting'").get(id)?.name
+
+/** The datastore of this kind and name in a workspace, or undefined; one that is being deleted has no name any more. */
+export const datastoreNamed = (
+  db: Database,
+  workspaceId: string,
+  { kind, name }: Pick<StoredDatastore, 'kind' | 'name'>,
+): StoredDatastore | undefined =>
+  datastores.get(db, "WHERE workspace_id = $workspaceId AND name = $name AND kind = $kind AND phase <> 'deleting'", {
+    workspaceId,
+    name,
+    kind,
+  })
 
 /** Ids of the datastores that a scope lets through, without those that are being deleted. */
 export function datastoreIdsOf(db: Database, { workspaceId, scope }: Pick<Viewer, 'workspaceId' | 'scope'>): string[] {

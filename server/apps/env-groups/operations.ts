@@ -6,6 +6,7 @@ import type { AppContext } from '../context.ts'
 import type { EnvEntry, SecretFileEntry } from '../services/env-store.ts'
 import { requireService } from '../services/require.ts'
 import type { StoredService } from '../services/store.ts'
+import { binderFor } from '../variables/bind.ts'
 import { type Layer, resolveVariables } from '../variables/resolve.ts'
 import { refuseSameNames, resolveEnvInput } from '../variables/rules.ts'
 import { type Changed, changeGroup } from './change.ts'
@@ -31,12 +32,12 @@ export function createGroup(
 ): Changed {
   const { db, now } = context
   const { workspaceId } = actor
-  const envVars = resolveEnvInput(body.envVars ?? [], undefined, '/envVars')
+  const place = placeOfGroup(context, actor, body)
+  const envVars = resolveEnvInput(body.envVars ?? [], { type: undefined, pointer: '/envVars', bind: binderFor(context, actor, place) })
   const secretFiles = body.secretFiles ?? []
   refuseLargeGroup(envVars)
   refuseSameNames(secretFiles)
   refuseLargeFiles(secretFiles)
-  const place = placeOfGroup(context, actor, body)
   const services = [...new Set(body.serviceIds ?? [])].map((id) => requireService(context, actor, id))
   refuseTooManyGroups(countGroups(db, workspaceId))
   const createdAt = now()
@@ -151,9 +152,13 @@ function refuseTakenName({ db }: AppContext, { id, workspaceId, name }: StoredGr
 
 /** A group is refused that makes a circle by itself, though nothing is linked to it yet. */
 function refuseOwnCircles({ id, name }: StoredGroup, variables: Layer['variables']): void {
-  const wrong = resolveVariables([{ source: { type: 'group', id, name }, variables }], new Map()).find(({ isCircle }) => isCircle === true)
+  const wrong = resolveVariables([{ source: { type: 'group', id, name }, variables }], nothingKnown).find(
+    ({ isCircle }) => isCircle === true,
+  )
   if (wrong !== undefined) throw new AppError('validation_failed', `${wrong.key} ${wrong.problem}. Give one of them its value.`)
 }
+
+const nothingKnown = { given: new Map(), lookUp: () => ({ value: '' }) }
 
 const TOLD_SERVICES = 20
 

@@ -38,7 +38,7 @@ function withFiles(deps: Deps, group: StoredGroup, { isShown, hasContents }: { i
     createdAt: iso(createdAt),
     updatedAt: iso(updatedAt),
     serviceLinks: servicesOfGroup(deps.db, id).map(({ type, ...service }) => ({ ...service, type: traitsOf(type).shortName })),
-    envVars: listGroupVariables(deps, id).map((entry) => shownEnv(isShown, entry)),
+    envVars: listGroupVariables(deps, id).map((entry) => shownEnv(deps.db, isShown, entry)),
     secretFiles: sealedGroupFiles(deps, id).map((file) => shownFile(isOpened, { name: file.name, content: isOpened ? file.open() : '' })),
   }
 }

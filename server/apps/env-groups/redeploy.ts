@@ -52,6 +52,13 @@ function liveReleaseOf({ db }: AppContext, { liveDeployId }: StoredService): Sto
   return releaseId == null ? undefined : releaseById(db, releaseId)
 }
 
+/** The release that is live, or on its way; undefined where there is none yet, or the next takes what is set now. */
+export function comingReleaseOf(context: AppContext, service: StoredService): StoredRelease | undefined {
+  const newest = unfinishedDeploys(context.db, service.id).at(-1)
+  if (newest !== undefined && takesWhatIsNow(newest)) return undefined
+  return newest?.releaseId == null ? liveReleaseOf(context, service) : releaseById(context.db, newest.releaseId)
+}
+
 /**
  * What the release that is live, or on its way, has otherwise of a group than the service gets of it now: a change that was not deployed
  * at the time, say.
@@ -61,9 +68,8 @@ export function pendingFrom(
   groupId: string,
   { service, variables, files }: Effect,
 ): Pick<TouchedService, 'envVars' | 'secretFiles'> {
-  const newest = unfinishedDeploys(context.db, service.id).at(-1)
-  const release = newest?.releaseId == null ? liveReleaseOf(context, service) : releaseById(context.db, newest.releaseId)
-  if (release === undefined || (newest !== undefined && takesWhatIsNow(newest))) return { envVars: [], secretFiles: [] }
+  const release = comingReleaseOf(context, service)
+  if (release === undefined) return { envVars: [], secretFiles: [] }
   const held = releaseSecrets(context, release.id)
   const [heldVars, heldFiles] = [
     new Map(held.envVars.map((one) => [one.key, one])),

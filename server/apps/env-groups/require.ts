@@ -2,7 +2,8 @@ import { AppError } from '../../../shared/error.ts'
 import { refuseProtected, requireProtectedRight, seesValues, type Viewer } from '../../identity/scopes/protection.ts'
 import { isEnvironmentWithin } from '../../identity/scopes/scope.ts'
 import type { AppContext } from '../context.ts'
-import { findGroup, type StoredGroup } from './store/group-store.ts'
+import { findDatastore } from '../datastores/store.ts'
+import { datastoresOfGroup, findGroup, type StoredGroup } from './store/group-store.ts'
 import { environmentsServed } from './store/link-store.ts'
 
 /** Who is confined sees the groups of their environments and projects. A group of the whole workspace is nobody's who is confined. */
@@ -34,4 +35,16 @@ export const seesGroupValues = (db: AppContext['db'], actor: Parameters<typeof s
 
 export function requireRightToUsed({ db }: Pick<AppContext, 'db'>, viewer: Viewer, group: Placed): void {
   for (const environmentId of placesOf(db, group)) requireProtectedRight(db, viewer, environmentId)
+}
+
+/** What datastores of a protected environment say to a group is said to whoever is linked to it. */
+export function requireRightToReferred(
+  { db }: Pick<AppContext, 'db'>,
+  viewer: Viewer,
+  { group, environmentId }: { group: Placed; environmentId: string | null },
+): void {
+  for (const id of datastoresOfGroup(db, group.id)) {
+    const place = findDatastore(db, viewer.workspaceId, id)?.environmentId ?? null
+    if (place !== environmentId) requireProtectedRight(db, viewer, place)
+  }
 }

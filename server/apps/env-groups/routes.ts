@@ -6,6 +6,7 @@ import { type Actor, type Answer, answer, type Handlers } from '../../http/handl
 import { isProtected } from '../../identity/scopes/protection.ts'
 import type { AppContext } from '../context.ts'
 import { requireService } from '../services/require.ts'
+import { binderFor } from '../variables/bind.ts'
 import { resolveEnvEntry, resolveEnvInput } from '../variables/rules.ts'
 import type { Changed } from './change.ts'
 import { listGroups } from './list.ts'
@@ -22,7 +23,8 @@ import {
   unlinkGroup,
 } from './operations.ts'
 import { presentChanged, presentGroup, presentListed } from './present.ts'
-import { requireGroup, requireRightToUsed } from './require.ts'
+import { requireGroup, requireRightToReferred, requireRightToUsed } from './require.ts'
+import { listGroupVariables, type StoredGroup } from './store/group-store.ts'
 
 type GroupIds = Extract<keyof Operations, `${string}EnvGroup${string}` | `${string}GroupEnvVar${string}` | `${string}GroupSecretFile`>
 
@@ -52,12 +54,12 @@ export const envGroupRoutes: Handlers<GroupIds, AppContext> = {
   },
   replaceGroupEnvVars({ actor, params, query, body }, context) {
     const group = requireGroup(context, actor, params.envGroupId)
-    const entries = resolveEnvInput(body, undefined)
+    const entries = resolveEnvInput(body, ofGroup(context, actor, group))
     return presentChanged(context, actor, replaceVariables(context, group, { entries, isDeployed: isDeployed(actor, query) }))
   },
   setGroupEnvVar({ actor, params, query, body }, context) {
     const group = requireGroup(context, actor, params.envGroupId)
-    const entry = resolveEnvEntry(params.key, body, { type: undefined })
+    const entry = resolveEnvEntry(params.key, body, ofGroup(context, actor, group))
     return presentChanged(context, actor, setVariable(context, group, { entry, isDeployed: isDeployed(actor, query) }))
   },
   deleteGroupEnvVar({ actor, params, query }, context) {
@@ -80,6 +82,7 @@ export const envGroupRoutes: Handlers<GroupIds, AppContext> = {
     const service = requireService(context, actor, params.serviceId)
     // A service that is open shows what it is given.
     if (!isProtected(context.db, service.environmentId)) requireRightToUsed(context, actor, group)
+    requireRightToReferred(context, actor, { group, environmentId: service.environmentId })
     return presentChanged(context, actor, linkGroup(context, group, { service, isDeployed: isDeployed(actor, query) }))
   },
   unlinkEnvGroup({ actor, params, query }, context) {
@@ -88,6 +91,11 @@ export const envGroupRoutes: Handlers<GroupIds, AppContext> = {
     return ifAsked({ actor, query }, context, unlinkGroup(context, group, { service, isDeployed: isDeployed(actor, query) }))
   },
 }
+
+const ofGroup = (context: AppContext, actor: Actor, { id, environmentId }: StoredGroup) => ({
+  type: undefined,
+  bind: binderFor(context, actor, { environmentId, held: listGroupVariables(context, id) }),
+})
 
 interface Asked {
   actor: Actor

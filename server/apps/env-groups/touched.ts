@@ -5,9 +5,8 @@
 import type { AppContext } from '../context.ts'
 import { sealedFilesOf } from '../services/env-store.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
-import { givenBy } from '../variables/platform-env.ts'
 import { type Layer, type ResolvedVariable, resolveVariables } from '../variables/resolve.ts'
-import { groupFiles, groupLayer, ownLayer, type ResolvedFile, resolveFiles } from '../variables/resolved.ts'
+import { groupFiles, groupLayer, ownLayer, type ResolvedFile, resolveFiles, surroundingsOf } from '../variables/resolved.ts'
 import { groupsOfService, linkedGroup, servicesOfGroup } from './store/link-store.ts'
 
 export interface State {
@@ -63,9 +62,9 @@ function contentOf(context: AppContext, groupId: string): Content {
 function stateOf(context: AppContext, service: StoredService): (groups: readonly Content[]) => State {
   const own = ownLayer(context, service)
   const files = sealedFilesOf(context, service.id)
-  const given = givenBy(context, service)
+  const surroundings = surroundingsOf(context, service)
   return (groups) => ({
-    variables: resolveVariables([own, ...groups.flatMap(({ layer }) => layer ?? [])], given),
+    variables: resolveVariables([own, ...groups.flatMap(({ layer }) => layer ?? [])], surroundings),
     files: resolveFiles([files, ...groups.map((group) => group.files)]),
   })
 }

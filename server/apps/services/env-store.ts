@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import type { DatastoreProperty } from '../../../shared/env.ts'
 import { flag } from '../../platform/db/codec.ts'
 import { tableOf } from '../../platform/db/table.ts'
 import type { Sealer } from '../../platform/secrets/seal.ts'
@@ -8,11 +9,18 @@ export interface SecretRows {
   sealer: Sealer
 }
 
-/** A variable as it was set. Only where `interpolate` is true are references in its value replaced. */
+/** What a variable is told by a database or key-value store, each time that a release is made. */
+export interface DatastoreReference {
+  datastoreId: string
+  property: DatastoreProperty
+}
+
+/** A variable as it was set. Only where `interpolate` is true are references in its value replaced; with `from` its value is empty. */
 export interface EnvEntry {
   key: string
   value: string
   interpolate?: true
+  from?: DatastoreReference
 }
 
 export interface SecretFileEntry {
@@ -25,6 +33,8 @@ interface EnvRow {
   key: string
   sealed: string
   isInterpolated: boolean
+  datastoreId: string | null
+  datastoreProperty: DatastoreProperty | null
 }
 
 interface SecretFileRow {
@@ -38,6 +48,8 @@ const envVars = tableOf<EnvRow>('env_vars', {
   key: 'key',
   sealed: 'value_sealed',
   isInterpolated: { column: 'is_interpolated', as: flag },
+  datastoreId: 'datastore_id',
+  datastoreProperty: 'datastore_property',
 })
 const secretFiles = tableOf<SecretFileRow>('secret_files', { serviceId: 'service_id', name: 'name', sealed: 'content_sealed' })
 
@@ -48,6 +60,8 @@ const entryOf = ({ sealer }: SecretRows, row: EnvRow): EnvEntry => ({
   key: row.key,
   value: sealer.open(row.sealed, envPurpose(row)),
   ...(row.isInterpolated && { interpolate: true }),
+  ...(row.datastoreId !== null &&
+    row.datastoreProperty !== null && { from: { datastoreId: row.datastoreId, property: row.datastoreProperty } }),
 })
 
 /** All variables of a service in clear, by key. */
@@ -67,10 +81,12 @@ export function findEnv(rows: SecretRows, serviceId: string, key: string): EnvEn
 }
 
 /** Sets one variable, sealed under its service and key. */
-export function setEnv({ db, sealer }: SecretRows, serviceId: string, { key, value, interpolate }: EnvEntry): void {
+export function setEnv({ db, sealer }: SecretRows, serviceId: string, { key, value, interpolate, from }: EnvEntry): void {
   const sealed = sealer.seal(value, envPurpose({ serviceId, key }))
-  const rest = 'ON CONFLICT DO UPDATE SET value_sealed = excluded.value_sealed, is_interpolated = excluded.is_interpolated'
-  envVars.insert(db, { serviceId, key, sealed, isInterpolated: interpolate === true }, rest)
+  envVars.put(db, {
+    ...{ serviceId, key, sealed, isInterpolated: interpolate === true },
+    ...{ datastoreId: from?.datastoreId ?? null, datastoreProperty: from?.property ?? null },
+  })
 }
 
 /** Removes a variable; false when the service has none of this key. */

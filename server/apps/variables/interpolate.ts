@@ -6,6 +6,9 @@ export interface RawVariable {
   interpolate?: true
 }
 
+/** One that others may refer to; with a problem it has no value. */
+export type Known = RawVariable & { problem?: string }
+
 /** What a variable comes to, or what is wrong with it, to be read after its name. */
 export type Interpolated = { value: string } | { problem: string; isCircle?: true }
 
@@ -29,7 +32,7 @@ export function badReferenceIn(value: string): string | undefined {
  * What the variables that are marked come to: the values of others stand in the place of references, in one pass. What is put in is not
  * looked through for references again, and a variable that is itself marked is put in as what it comes to.
  */
-export function interpolateAll(variables: ReadonlyMap<string, RawVariable>, given: Given): Map<string, Interpolated> {
+export function interpolateAll(variables: ReadonlyMap<string, Known>, given: Given): Map<string, Interpolated> {
   const known = new Map<string, Interpolated>()
   const waiting = waitingIn(variables)
   let left = MAX_TOTAL_CHARS
@@ -44,7 +47,7 @@ export function interpolateAll(variables: ReadonlyMap<string, RawVariable>, give
 
 type Waiting = ReadonlyMap<string, ReadonlySet<string>>
 
-function waitingIn(variables: ReadonlyMap<string, RawVariable>): Waiting {
+function waitingIn(variables: ReadonlyMap<string, Known>): Waiting {
   const isMarked = (name: string) => variables.get(name)?.interpolate === true
   const waiting = new Map<string, ReadonlySet<string>>()
   for (const [key, { value, interpolate }] of variables)
@@ -86,7 +89,7 @@ function noteCircle(first: string, waiting: Waiting, known: Map<string, Interpol
 const noValue = (name: string): Interpolated => ({ problem: `refers to ${name}, which has no value itself` })
 
 interface Surroundings {
-  variables: ReadonlyMap<string, RawVariable>
+  variables: ReadonlyMap<string, Known>
   known: ReadonlyMap<string, Interpolated>
   given: Given
   left: number
@@ -95,7 +98,7 @@ interface Surroundings {
 function put(raw: string, { variables, known, given, left }: Surroundings): Interpolated {
   const values = new Map<string, string>()
   for (const name of namesIn(raw)) {
-    const found = known.get(name) ?? variables.get(name) ?? platformValue(given.get(name))
+    const found = known.get(name) ?? settled(variables.get(name)) ?? platformValue(given.get(name))
     if ('problem' in found) return known.has(name) ? noValue(name) : { problem: `refers to ${name}, which ${found.problem}` }
     values.set(name, found.value)
   }
@@ -104,6 +107,9 @@ function put(raw: string, { variables, known, given, left }: Surroundings): Inte
   if (length > left) return { problem: `is too much: interpolated values may have ${MAX_TOTAL_CHARS} characters together` }
   return { value: raw.replace(reference, (_, name: string) => values.get(name) ?? '') }
 }
+
+const settled = (variable: Known | undefined): Interpolated | undefined =>
+  variable?.problem === undefined ? variable : { problem: variable.problem }
 
 function platformValue(value: string | null | undefined): Interpolated {
   if (value === undefined) return { problem: 'is not set' }

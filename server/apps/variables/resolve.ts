@@ -1,19 +1,17 @@
 import type { EnvSource } from '../../../shared/env.ts'
-import { type Given, interpolateAll, type RawVariable } from './interpolate.ts'
-
-export interface Variable extends RawVariable {
-  key: string
-}
+import type { EnvEntry } from '../services/env-store.ts'
+import { type Given, interpolateAll, type Known } from './interpolate.ts'
+import type { LookUp } from './references.ts'
 
 export interface Layer {
   source: EnvSource
-  variables: readonly Variable[]
+  variables: readonly EnvEntry[]
 }
 
 /** A variable as a service gets it: whose won, what that hid from the strongest on, and what it comes to. */
 export interface ResolvedVariable {
   key: string
-  raw: RawVariable
+  raw: EnvEntry
   source: EnvSource
   hides: readonly EnvSource[]
   value: string
@@ -21,11 +19,17 @@ export interface ResolvedVariable {
   isCircle?: true
 }
 
+/** What is known about variables beside themselves: what the platform gives, and what datastores say. */
+export interface Surroundings {
+  given: Given
+  lookUp: LookUp
+}
+
 /**
  * The variables of a service, by key. Layers come strongest first: the service's own, then its groups from the one that was linked last.
  * What the platform gives wins over all of them where the instance is started.
  */
-export function resolveVariables(layers: readonly Layer[], given: Given): ResolvedVariable[] {
+export function resolveVariables(layers: readonly Layer[], { given, lookUp }: Surroundings): ResolvedVariable[] {
   const winners = new Map<string, ResolvedVariable>()
   const marked: string[] = []
   for (const { source, variables } of layers) {
@@ -33,16 +37,22 @@ export function resolveVariables(layers: readonly Layer[], given: Given): Resolv
       const { key, value } = raw
       const winner = winners.get(key)
       if (winner === undefined) {
-        winners.set(key, { key, raw, source, hides: nobody, value })
+        winners.set(key, { key, raw, source, hides: nobody, value, ...(raw.from !== undefined && lookUp(raw.from)) })
         if (raw.interpolate === true) marked.push(key)
       } else winner.hides = [...winner.hides, source]
     }
   }
   if (marked.length > 0) {
-    const found = interpolateAll(new Map([...winners].map(([key, { raw }]) => [key, raw])), given)
+    const found = interpolateAll(new Map([...winners].map(knownOf)), given)
     for (const key of marked) Object.assign(winners.get(key) ?? {}, { value: '' }, found.get(key))
   }
   return [...winners.values()].sort((one, other) => (one.key < other.key ? -1 : 1))
 }
+
+/** What stands behind a reference is put in as it is. */
+const knownOf = ([key, { raw, value, problem }]: [string, ResolvedVariable]): [string, Known] => [
+  key,
+  raw.from === undefined ? raw : { value, ...(problem !== undefined && { problem }) },
+]
 
 const nobody: readonly EnvSource[] = []

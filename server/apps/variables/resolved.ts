@@ -6,8 +6,9 @@ import { groupsOfService, type LinkedGroup } from '../env-groups/store/link-stor
 import { listEnv, type SealedFile, sealedFilesOf } from '../services/env-store.ts'
 import type { StoredService } from '../services/store.ts'
 import { givenBy } from './platform-env.ts'
+import { lookUpFor } from './references.ts'
 import type { ReleaseSecrets } from './release-secrets.ts'
-import { type Layer, type ResolvedVariable, resolveVariables } from './resolve.ts'
+import { type Layer, type ResolvedVariable, resolveVariables, type Surroundings } from './resolve.ts'
 
 export type VariableContext = Pick<AppContext, 'db' | 'sealer' | 'config' | 'hasCertificate'>
 
@@ -21,9 +22,14 @@ export const groupLayer = (context: VariableContext, { id, name, sealed }: Linke
   variables: openVariables(context, id, sealed),
 })
 
+export const surroundingsOf = (context: VariableContext, service: StoredService): Surroundings => ({
+  given: givenBy(context, service),
+  lookUp: lookUpFor(context, service),
+})
+
 export function resolvedVariables(context: VariableContext, service: StoredService): ResolvedVariable[] {
   const groups = groupsOfService(context.db, service.id).map((group) => groupLayer(context, group))
-  return resolveVariables([ownLayer(context, service), ...groups], givenBy(context, service))
+  return resolveVariables([ownLayer(context, service), ...groups], surroundingsOf(context, service))
 }
 
 /** A secret file of a service or of one of its groups; none is opened before it is asked for. */
@@ -53,6 +59,7 @@ export function secretsForRelease(context: VariableContext, service: StoredServi
       key,
       value,
       ...(raw.interpolate === true && { raw: raw.value }),
+      ...(raw.from !== undefined && { from: raw.from }),
       ...(source.id !== undefined && { groupId: source.id }),
     })),
     secretFiles: resolvedFiles(context, service.id).map(({ name, open, groupId }) => ({

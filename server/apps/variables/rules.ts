@@ -3,26 +3,39 @@ import { type EnvValueInput, type EnvVarInput, isPlatformKey, maxEnvVars } from 
 import { AppError, invalidValue } from '../../../shared/error.ts'
 import type { ServiceType } from '../../../shared/service-type.ts'
 import type { EnvEntry, SecretFileEntry } from '../services/env-store.ts'
+import { type Bind, referencesIn } from './bind.ts'
 import { badReferenceIn } from './interpolate.ts'
 
 const GENERATED_BYTES = 32
 
-/** Type of the service that gets them; undefined for a group, which may be linked to any. */
-type OfType = ServiceType | undefined
+interface OfWhom {
+  /** Type of the service that gets them; undefined for a group, which may be linked to any. */
+  type: ServiceType | undefined
+  bind: Bind
+  /** Where the input stands in the body. */
+  pointer?: string
+}
 
 /** The variables as they are to be stored: each with its value, or one made for it. @throws AppError validation_failed */
-export function resolveEnvInput(inputs: readonly EnvVarInput[], type: OfType, pointer = ''): EnvEntry[] {
+export function resolveEnvInput(inputs: readonly EnvVarInput[], { pointer = '', ...ofWhom }: OfWhom): EnvEntry[] {
   const keys = new Set<string>()
   return inputs.map((input, index) => {
     if (keys.has(input.key)) throw invalidValue(`${pointer}/${index}/key`, `${input.key} stands there twice.`)
     keys.add(input.key)
-    return resolveEnvEntry(input.key, input, { type, pointer: `${pointer}/${index}` })
+    return resolveEnvEntry(input.key, input, { ...ofWhom, pointer: `${pointer}/${index}` })
   })
 }
 
-export function resolveEnvEntry(key: string, input: EnvValueInput, { type, pointer = '' }: { type: OfType; pointer?: string }): EnvEntry {
+export function resolveEnvEntry(key: string, input: EnvValueInput, { type, bind, pointer = '' }: OfWhom): EnvEntry {
   if (isPlatformKey(key, type)) throw invalidValue(`${pointer}/key`, platformKeyMessage(key))
-  const value = resolveValue(input, () => invalidValue(`${pointer}/key`, `${key} needs either a value or generateValue: true.`))
+  const [wanted, another] = referencesIn(input)
+  if (wanted !== undefined) {
+    if (another !== undefined || hasValue(input)) throw invalidValue(`${pointer}/${wanted.field}`, referenceAloneMessage(key))
+    return { key, value: '', from: bind(key, wanted, pointer) }
+  }
+  const value = resolveValue(input, () =>
+    invalidValue(`${pointer}/key`, `${key} needs a value, generateValue: true, or a database or key-value store to refer to.`),
+  )
   if (!isUsable(key, value)) throw invalidValue(`${pointer}/value`, PORT_MESSAGE)
   if (input.interpolate !== true) return { key, value }
   if (input.generateValue === true) throw invalidValue(`${pointer}/interpolate`, `${key} is generated: there is nothing to interpolate.`)
@@ -39,6 +52,13 @@ const PORT_MESSAGE = 'PORT must be a number from 1024 to 65535: services may not
 
 const isUsable = (key: string, value: string): boolean =>
   key !== 'PORT' || (/^[1-9]\d{3,4}$/.test(value) && Number(value) >= 1024 && Number(value) <= 65_535)
+
+/** What was shown of a reference may be sent as it was: its value is empty. */
+const hasValue = ({ value = '', generateValue, interpolate }: EnvValueInput): boolean =>
+  value !== '' || generateValue === true || interpolate === true
+
+const referenceAloneMessage = (key: string): string =>
+  `${key} refers to one database or key-value store and has nothing beside that: no value, generateValue or interpolate.`
 
 const platformKeyMessage = (key: string): string => `${key} is given to every instance by the platform. Leave it out.`
 

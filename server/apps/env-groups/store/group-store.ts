@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import { texts } from '../../../platform/db/json-column.ts'
 import { type Bindings, tableOf } from '../../../platform/db/table.ts'
 import type { EnvEntry, SecretRows } from '../../services/env-store.ts'
 
@@ -16,6 +17,7 @@ export interface StoredGroup {
 
 interface GroupRow extends StoredGroup {
   sealed: string
+  datastoreIds: string[]
 }
 
 const columns = {
@@ -29,7 +31,11 @@ const columns = {
 } as const
 
 const groups = tableOf<StoredGroup>('env_groups', columns)
-const sealedGroups = tableOf<GroupRow>('env_groups', { ...columns, sealed: 'vars_sealed' })
+const sealedGroups = tableOf<GroupRow>('env_groups', {
+  ...columns,
+  sealed: 'vars_sealed',
+  datastoreIds: { column: 'datastore_ids', as: texts },
+})
 
 const purpose = (groupId: string): string => `env group ${groupId}`
 
@@ -48,6 +54,13 @@ const isEntry = (value: Partial<EnvEntry> | null): boolean => typeof value?.key 
 
 const sealVariables = ({ sealer }: SecretRows, groupId: string, entries: readonly EnvEntry[]): string =>
   sealer.seal(JSON.stringify(entries.toSorted((one, other) => (one.key < other.key ? -1 : 1))), purpose(groupId))
+
+const variablesOf = (rows: SecretRows, groupId: string, entries: readonly EnvEntry[]) => ({
+  sealed: sealVariables(rows, groupId, entries),
+  datastoreIds: datastoresIn(entries),
+})
+
+const datastoresIn = (entries: readonly EnvEntry[]): string[] => [...new Set(entries.flatMap(({ from }) => from?.datastoreId ?? []))]
 
 /** One group of a workspace, or undefined when it has none of this id. */
 export const findGroup = (db: Database, workspaceId: string, id: string): StoredGroup | undefined =>
@@ -71,7 +84,7 @@ export const selectGroups = (db: Database, condition: string, bindings: Bindings
 
 /** Adds a group with its variables, sealed. Belongs in the transaction that found its name free. */
 export function insertGroup(rows: SecretRows, group: Omit<StoredGroup, 'updatedAt'>, entries: readonly EnvEntry[]): void {
-  sealedGroups.insert(rows.db, { ...group, updatedAt: group.createdAt, sealed: sealVariables(rows, group.id, entries) })
+  sealedGroups.insert(rows.db, { ...group, updatedAt: group.createdAt, ...variablesOf(rows, group.id, entries) })
 }
 
 /** Changes what is named and nothing else. */
@@ -85,9 +98,13 @@ export function listGroupVariables(rows: SecretRows, groupId: string): EnvEntry[
   return row === undefined ? [] : openVariables(rows, groupId, row.sealed)
 }
 
+/** Ids of the datastores that variables of a group refer to. */
+export const datastoresOfGroup = (db: Database, groupId: string): string[] =>
+  texts.read(db.query<{ ids: string }, [string]>('SELECT datastore_ids AS ids FROM env_groups WHERE id = ?').get(groupId)?.ids ?? '[]')
+
 /** Replaces all variables of a group. */
 export function replaceGroupVariables(rows: SecretRows, groupId: string, entries: readonly EnvEntry[], now: number): void {
-  sealedGroups.update(rows.db, { id: groupId }, { sealed: sealVariables(rows, groupId, entries), updatedAt: now })
+  sealedGroups.update(rows.db, { id: groupId }, { ...variablesOf(rows, groupId, entries), updatedAt: now })
 }
 
 /** Removes a group with its files and links. */

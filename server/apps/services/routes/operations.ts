@@ -13,6 +13,7 @@ import { addDisk, checkNewDisk } from '../../disks/operations.ts'
 import { diskOfService } from '../../disks/store.ts'
 import { recordEvent } from '../../events/store.ts'
 import { wake } from '../../instances/sleep.ts'
+import type { Bind } from '../../variables/bind.ts'
 import { refuseSameNames, resolveEnvInput } from '../../variables/rules.ts'
 import { hostOf } from '../addresses.ts'
 import { applyControls, refuseFreezing } from '../controls.ts'
@@ -30,7 +31,7 @@ import { recordChanges } from './changes.ts'
 
 export function createService(
   context: AppContext,
-  { workspaceId, environmentId }: Pick<StoredService, 'workspaceId' | 'environmentId'>,
+  { workspaceId, environmentId, bind }: Pick<StoredService, 'workspaceId' | 'environmentId'> & { bind: Bind },
   body: ServiceCreate,
 ): StoredService {
   const now = context.now()
@@ -43,7 +44,7 @@ export function createService(
   refuseFreezing(context.engine.capabilities, defaultControls, controls)
   if (traitsOf(body.type).isScheduled) requireSchedule(controls)
   const labels = applyLabels(defaultLabels, body)
-  const envVars = resolveEnvInput(body.envVars ?? [], body.type, '/envVars')
+  const envVars = resolveEnvInput(body.envVars ?? [], { type: body.type, bind, pointer: '/envVars' })
   const secretFiles = body.secretFiles ?? []
   refuseSameNames(secretFiles)
   const numInstances = details.numInstances ?? 1

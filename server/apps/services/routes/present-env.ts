@@ -1,4 +1,6 @@
 import type { EnvSource, ResolvedEnvVar } from '../../../../shared/env.ts'
+import type { Actor } from '../../../http/handlers/call.ts'
+import { seesValues } from '../../../identity/scopes/protection.ts'
 import type { AppContext } from '../../context.ts'
 import { releaseSecrets } from '../../deploys/release-store.ts'
 import { deployById } from '../../deploys/store.ts'
@@ -11,25 +13,32 @@ import type { StoredService } from '../store.ts'
 const platform: EnvSource = { type: 'platform' }
 
 /** All that the service gets, by key: what the platform gives wins over its own, and that over its groups'. */
-export function resolvedEnv(context: AppContext, service: StoredService, isShown: boolean): ResolvedEnvVar[] {
-  const live = liveValues(context, service)
+export function resolvedEnv(context: AppContext, actor: Pick<Actor, 'permissions'>, service: StoredService): ResolvedEnvVar[] {
+  const isShown = seesValues(context.db, actor, service.environmentId)
+  const viewed = { live: liveValues(context, service), isShown, isTold: isShown && actor.permissions.has('datastores.credentials') }
   const set = resolvedVariables(context, service)
   const given = new Map(describePlatformEnv(context, service).map((one) => [one.key, one]))
   const hidden = new Map(set.map(({ key, source, hides }) => [key, [source, ...hides]]))
   return [
     ...[...given.values()].map(({ key, value }) => ({ key, value, source: platform, hides: hidden.get(key) ?? [] })),
-    ...set.filter(({ key }) => !given.has(key)).map((one) => presentResolved(one, { live, isShown })),
+    ...set.filter(({ key }) => !given.has(key)).map((one) => presentResolved(context, one, viewed)),
   ].sort((one, other) => (one.key < other.key ? -1 : 1))
 }
 
 interface Viewed {
   live: ReadonlyMap<string, string> | undefined
   isShown: boolean
+  /** Whether the caller may know what datastores say. */
+  isTold: boolean
 }
 
-function presentResolved({ key, value, raw, source, hides, problem }: ResolvedVariable, { live, isShown }: Viewed): ResolvedEnvVar {
+function presentResolved(
+  { db }: AppContext,
+  { key, value, raw, source, hides, problem }: ResolvedVariable,
+  { live, isShown, isTold }: Viewed,
+): ResolvedEnvVar {
   return {
-    ...shownEnv(isShown, { ...raw, key, value }),
+    ...shownEnv(db, raw.from === undefined ? isShown : isTold, { ...raw, key, value }),
     source,
     hides: [...hides],
     ...(problem !== undefined && { problem }),

@@ -8,6 +8,7 @@ import { requireProtectedRight } from '../../../identity/scopes/protection.ts'
 import { isCrashLooping } from '../../../runtime/workloads/backoff.ts'
 import type { AppContext } from '../../context.ts'
 import { placeOfNew } from '../../projects/place-of-new.ts'
+import { binderFor } from '../../variables/bind.ts'
 import { instancesOf, type StoredInstance } from '../../workloads/instance-store.ts'
 import { deleteService } from '../delete.ts'
 import { serviceFilter } from '../filter.ts'
@@ -48,11 +49,9 @@ export const serviceRoutes: Handlers<ServiceIds, AppContext> = {
         'forbidden',
         'A service with a disk needs the permission disks.manage. Create it without one, or ask for the permission.',
       )
-    const service = createService(
-      context,
-      { workspaceId: actor.workspaceId, environmentId: placeOfNew(context, actor, { wanted: body.environmentId, things: 'services' }) },
-      body,
-    )
+    const environmentId = placeOfNew(context, actor, { wanted: body.environmentId, things: 'services' })
+    const bind = binderFor(context, actor, { environmentId, isService: true })
+    const service = createService(context, { workspaceId: actor.workspaceId, environmentId, bind }, body)
     context.work.poke('service', service.id)
     return { service: presentService(context, service) }
   },

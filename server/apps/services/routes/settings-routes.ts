@@ -2,9 +2,10 @@ import type { ResolvedEnvVar } from '../../../../shared/env.ts'
 import { AppError } from '../../../../shared/error.ts'
 import type { Operations } from '../../../../shared/operations/all.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../../http/answers/page.ts'
-import type { Handlers } from '../../../http/handlers/call.ts'
+import type { Actor, Handlers } from '../../../http/handlers/call.ts'
 import { seesValues } from '../../../identity/scopes/protection.ts'
 import type { AppContext } from '../../context.ts'
+import { binderFor } from '../../variables/bind.ts'
 import { refuseCircles } from '../../variables/circles.ts'
 import { describePlatformEnv } from '../../variables/platform-env.ts'
 import { refuseSameNames, refuseTooMany, resolveEnvEntry, resolveEnvInput } from '../../variables/rules.ts'
@@ -22,6 +23,7 @@ import {
   setEnv,
 } from '../env-store.ts'
 import { requireService } from '../require.ts'
+import type { StoredService } from '../store.ts'
 import { resolvedEnv } from './present-env.ts'
 
 type SettingIds = Extract<
@@ -44,28 +46,28 @@ export const settingRoutes: Handlers<SettingIds, AppContext> = {
   listEnvVars({ actor, params, query }, context) {
     const service = requireService(context, actor, params.serviceId)
     const isShown = seesValues(context.db, actor, service.environmentId)
-    const all = query.resolved === true ? resolvedEnv(context, service, isShown) : shownAll(isShown, listEnv(context, service.id))
+    const all = query.resolved === true ? resolvedEnv(context, actor, service) : shownAll(context.db, isShown, listEnv(context, service.id))
     return envPage(pageAfter(all, ({ key }) => key, query))
   },
   replaceEnvVars({ actor, params, body }, context) {
     const service = requireService(context, actor, params.serviceId)
-    replaceEnv(context, service.id, resolveEnvInput(body, service.type))
+    replaceEnv(context, service.id, resolveEnvInput(body, ofService(context, actor, service)))
     refuseCircles(context, service)
-    return envPage(shownAll(seesValues(context.db, actor, service.environmentId), listEnv(context, service.id)))
+    return envPage(shownAll(context.db, seesValues(context.db, actor, service.environmentId), listEnv(context, service.id)))
   },
   getEnvVar({ actor, params }, context) {
     const { id, environmentId } = requireService(context, actor, params.serviceId)
     const entry = findEnv(context, id, params.key)
     if (entry === undefined) throw new AppError('not_found', `The service has no variable ${params.key}.`)
-    return shownEnv(seesValues(context.db, actor, environmentId), entry)
+    return shownEnv(context.db, seesValues(context.db, actor, environmentId), entry)
   },
   setEnvVar({ actor, params, body }, context) {
     const service = requireService(context, actor, params.serviceId)
-    const entry = resolveEnvEntry(params.key, body, { type: service.type })
+    const entry = resolveEnvEntry(params.key, body, ofService(context, actor, service))
     refuseTooMany(countOtherEnv(context, service.id, entry.key) + 1)
     setEnv(context, service.id, entry)
     if (entry.interpolate === true) refuseCircles(context, service)
-    return shownEnv(seesValues(context.db, actor, service.environmentId), entry)
+    return shownEnv(context.db, seesValues(context.db, actor, service.environmentId), entry)
   },
   deleteEnvVar({ actor, params }, context) {
     const { id } = requireService(context, actor, params.serviceId)
@@ -86,7 +88,13 @@ export const settingRoutes: Handlers<SettingIds, AppContext> = {
   },
 }
 
-const shownAll = (isShown: boolean, entries: readonly EnvEntry[]): ResolvedEnvVar[] => entries.map((entry) => shownEnv(isShown, entry))
+const ofService = (context: AppContext, actor: Actor, { id, type, environmentId }: StoredService) => ({
+  type,
+  bind: binderFor(context, actor, { environmentId, isService: true, held: listEnv(context, id) }),
+})
+
+const shownAll = (db: AppContext['db'], isShown: boolean, entries: readonly EnvEntry[]): ResolvedEnvVar[] =>
+  entries.map((entry) => shownEnv(db, isShown, entry))
 
 const envPage = (items: readonly ResolvedEnvVar[]) => pageOf('envVar', items, ({ key }) => [key])
 

@@ -37,12 +37,16 @@ export interface MadeService {
   running(): string[]
 }
 
+const bind = () => {
+  throw new Error('Nothing is referred to here')
+}
+
 const EVERY_DEPLOY = { limit: 1000, beforeId: undefined }
 
 export async function makeServiceIn(world: FakeWorld, body: ServiceCreate): Promise<MadeService> {
   const context = (): Context => world.context
   const workspaceId = context().db.query<{ id: string }, []>('SELECT id FROM workspaces').get()?.id ?? ''
-  const { id, uid } = createService(context(), { workspaceId: workspaceId, environmentId: null }, body)
+  const { id, uid } = createService(context(), { workspaceId, environmentId: null, bind }, body)
   await ensureServiceFolders(context().paths, { id, uid })
   const jobIds: string[] = []
   const row = () => {
