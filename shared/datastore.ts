@@ -46,3 +46,7 @@ export const datastoreFilters = {
   region: Many(Type.String({ maxLength: 64 })),
   suspended: Many(OneOf(suspensions)),
 }
+
+export const ForceDeletion = Type.Object({
+  force: Type.Optional(Type.Boolean({ description: 'Delete it although variables refer to it', default: false })),
+})

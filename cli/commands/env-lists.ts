@@ -21,11 +21,16 @@ export async function listOwn(context: Context, options: ListOptions): Promise<v
   const page = await variablesOf(context, service)
   const columns: Column<EnvVar>[] = [
     { title: 'KEY', value: ({ key }) => key },
-    { title: 'VALUE', value: (one) => secretValue(one, options.show === true), isFlexible: true },
+    { title: 'VALUE', value: (one) => referenceShown(one) ?? secretValue(one, options.show === true), isFlexible: true },
   ]
   const shown = options.show ? page : page.map((item) => ({ ...item, envVar: { ...item.envVar, value: '', hidden: true as const } }))
   if (context.isJson) return context.printJson(shown)
   printList(context, { page, row: ({ envVar }) => envVar, columns, empty: clean`${service.name} has no variables of its own.` })
+}
+
+function referenceShown({ fromDatabase, fromKeyValue }: EnvVar): string | undefined {
+  const reference = fromDatabase ?? fromKeyValue
+  return reference && `(${reference.property} of ${reference.name ?? `${reference.id}, which is gone`})`
 }
 
 const sourceName = ({ type, name }: EnvSource): string => name ?? (type === 'service' ? 'itself' : type)

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { formatDotenv } from '../../shared/env.ts'
+import { databaseProperties, formatDotenv } from '../../shared/env.ts'
 import type { Service } from '../../shared/service.ts'
 import { CliError, usageError } from '../base/error.ts'
 import { present } from '../base/present.ts'
@@ -11,6 +11,7 @@ import { parseEnvFile, parsePairs, withoutPlatformKeys } from '../options/env-pa
 import type { Context, Start } from '../session/context.ts'
 import { clean, cleanLines } from '../terminal/text.ts'
 import { type ListOptions, listOwn, listPlatform, listResolved, variablesOf } from './env-lists.ts'
+import { isReference, type ReferenceOptions, referenceOf, wordsOfReference } from './env-references.ts'
 
 interface ChangeOptions extends OfService {
   deploy?: boolean
@@ -36,9 +37,20 @@ export function addEnvCommands(program: Command, start: Start): void {
     })
   addChange('set', 'Add or change variables')
     .usage('[options] [service] <KEY=value...>')
-    .argument('<words...>', 'Variables; a first word without = names the service')
+    .argument('[words...]', 'Variables; a first word without = names the service')
     .option('--interpolate', 'Put the values of other variables in the place of ${NAME}')
-    .action((words: string[], options: SetOptions, command: Command) => {
+    .option(
+      '--from-postgres <database>',
+      'Have a database say the value at each deploy; the variable is DATABASE_URL unless another is named',
+    )
+    .option('--from-kv <store>', 'Have a key-value store say it; the variable is REDIS_URL unless another is named')
+    .option('--property <name>', `What of it: ${databaseProperties.join(', ')}`)
+    .action((words: string[], options: SetOptions & ReferenceOptions, command: Command) => {
+      if (isReference(options)) {
+        const { service, key } = wordsOfReference(words, options)
+        return setReference(start(command), { ...options, ...named(service, options), key })
+      }
+      if (words.length === 0) throw usageError('Say which variables are to be set, as KEY=value.')
       const { service, rest } = splitWords(words, options, (word) => !word.includes('='))
       return set(start(command), parsePairs(rest), { ...options, ...service })
     })
@@ -90,6 +102,13 @@ async function set(context: Context, pairs: { key: string; value: string }[], op
     pairs.map((pair) => ({ ...pair, ...marks })),
   )
   await afterChange(context, service, { what: clean`Set ${pairs.map(({ key }) => key).join(', ')}`, isDeployed: options.deploy === true })
+}
+
+async function setReference(context: Context, options: ChangeOptions & ReferenceOptions & { key: string }): Promise<void> {
+  const service = await resolveService(context, options.service)
+  const { key } = options
+  await context.client.call('setEnvVar', { params: { serviceId: service.id, key }, body: referenceOf(options) })
+  await afterChange(context, service, { what: clean`Set ${key}`, isDeployed: options.deploy === true })
 }
 
 async function setAll(

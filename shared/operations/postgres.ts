@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { ForceDeletion } from '../datastore.ts'
 import { defineOperations } from '../operation.ts'
 import { Postgres, PostgresConnectionInfo, PostgresCreate, PostgresPatch, PostgresQuery } from '../postgres.ts'
 import { PageOf } from '../schema.ts'
@@ -65,6 +66,7 @@ export const postgresOperations = defineOperations({
     access: 'datastores.delete',
     inProtected: 'refused',
     summary: 'Delete a database with all that is in it',
+    query: ForceDeletion,
     responses: { 204: null },
     errors: ['not_found', 'conflict'],
   },

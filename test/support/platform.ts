@@ -92,7 +92,7 @@ const DELETION_DEADLINE_MS = 55_000
 export async function deleteServices(context: Context): Promise<void> {
   const { db, work } = context
   const deadline = Date.now() + DELETION_DEADLINE_MS
-  for (const datastore of allDatastores(db)) deleteDatastore(context, datastore)
+  for (const datastore of allDatastores(db)) deleteDatastore(context, datastore, { isForced: true })
   for (const { id } of db.query<{ id: string }, []>('SELECT id FROM services').all()) {
     markDeleted(db, id, Date.now())
     for (const deploy of unfinishedDeploys(db, id)) work.interruptDeploy(deploy.id)

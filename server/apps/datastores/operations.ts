@@ -5,6 +5,7 @@ import { newId } from '../../platform/id.ts'
 import type { AppContext } from '../context.ts'
 import { sizeProblem } from '../disks/rules.ts'
 import { placeOfNew } from '../projects/place-of-new.ts'
+import { refuseUsed } from '../references/refuse-used.ts'
 import { nextUid } from '../services/user-ids.ts'
 import { recordDatastoreEvent } from './events.ts'
 import {
@@ -95,8 +96,10 @@ export function resumeDatastore(context: AppContext, datastore: StoredDatastore)
   })
 }
 
-export function deleteDatastore(context: AppContext, datastore: StoredDatastore): void {
+/** @throws AppError conflict as `refuseUsed`, unless it is forced. */
+export function deleteDatastore(context: AppContext, datastore: StoredDatastore, { isForced }: { isForced: boolean }): void {
   inOneChange(context.db, () => {
+    if (!isForced) refuseUsed(context.db, datastore)
     changeDatastore(context, datastore, { change: { phase: 'deleting' }, isFreshStart: false })
     recordDatastoreEvent(context, datastore, 'deleted')
   })

@@ -1,5 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
 import type { PostgresConnectionInfo } from '../../../shared/postgres.ts'
+import { connectionTo } from '../connections/connection.ts'
 import type { AppContext } from '../context.ts'
 import { externalAddressOf } from '../datastores/addresses.ts'
 import { handedOut } from '../datastores/credential-store.ts'
@@ -17,7 +18,7 @@ export function connectionInfo(context: AppContext, datastore: StoredDatastore):
   const outside = externalAddressOf(context, datastore)
   return {
     password,
-    internalConnectionString: `postgresql://${user}:${password}@${id}/${databaseName}`,
+    internalConnectionString: connectionTo(context, datastore).connectionString ?? '',
     externalConnectionString:
       outside === undefined ? '' : `postgresql://${user}:${password}@${outside.host}:${outside.port}/${databaseName}`,
     psqlCommand:

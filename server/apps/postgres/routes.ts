@@ -28,8 +28,8 @@ export const postgresRoutes: Handlers<PostgresIds, AppContext> = {
     const datastore = found(context, actor, params)
     return presentPostgres(context, changePostgres(context, actor, { datastore, patch: body }))
   },
-  deletePostgres({ actor, params }, context) {
-    deleteDatastore(context, found(context, actor, params))
+  deletePostgres({ actor, params, query }, context) {
+    deleteDatastore(context, found(context, actor, params), { isForced: query.force === true })
     return answer(204, undefined)
   },
   suspendPostgres({ actor, params }, context) {

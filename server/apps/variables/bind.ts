@@ -5,7 +5,7 @@ import { isProtected } from '../../identity/scopes/protection.ts'
 import type { AppContext } from '../context.ts'
 import { requireDatastore } from '../datastores/require.ts'
 import { type DatastoreKind, datastoreNamed, type StoredDatastore } from '../datastores/store.ts'
-import { networkOf } from '../private-network/network.ts'
+import { networkOf } from '../private-network/names/network.ts'
 import type { DatastoreReference, EnvEntry } from '../services/env-store.ts'
 
 /** A reference as it was asked for. */

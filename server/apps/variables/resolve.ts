@@ -34,12 +34,12 @@ export function resolveVariables(layers: readonly Layer[], { given, lookUp }: Su
   const marked: string[] = []
   for (const { source, variables } of layers) {
     for (const raw of variables) {
-      const { key, value } = raw
-      const winner = winners.get(key)
-      if (winner === undefined) {
-        winners.set(key, { key, raw, source, hides: nobody, value, ...(raw.from !== undefined && lookUp(raw.from)) })
-        if (raw.interpolate === true) marked.push(key)
-      } else winner.hides = [...winner.hides, source]
+      const winner = winners.get(raw.key)
+      if (winner !== undefined) winner.hides = [...winner.hides, source]
+      else {
+        winners.set(raw.key, { key: raw.key, raw, source, hides: nobody, value: raw.value, ...comesTo(raw, lookUp) })
+        if (raw.interpolate === true) marked.push(raw.key)
+      }
     }
   }
   if (marked.length > 0) {
@@ -48,6 +48,8 @@ export function resolveVariables(layers: readonly Layer[], { given, lookUp }: Su
   }
   return [...winners.values()].sort((one, other) => (one.key < other.key ? -1 : 1))
 }
+
+const comesTo = ({ from }: EnvEntry, lookUp: LookUp) => (from === undefined ? {} : lookUp(from))
 
 /** What stands behind a reference is put in as it is. */
 const knownOf = ([key, { raw, value, problem }]: [string, ResolvedVariable]): [string, Known] => [

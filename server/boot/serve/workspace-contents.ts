@@ -31,7 +31,7 @@ export const workspaceContents = (context: AppContext): WorkspaceContents[] => [
   {
     remove(workspaceId) {
       const datastores = datastoresOfWorkspace(context.db, workspaceId)
-      for (const datastore of datastores) if (datastore.phase !== 'deleting') deleteDatastore(context, datastore)
+      for (const datastore of datastores) if (datastore.phase !== 'deleting') deleteDatastore(context, datastore, { isForced: true })
       return datastores.length > 0
     },
   },
