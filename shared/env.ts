@@ -25,8 +25,10 @@ export const keyValueProperties = ['connectionString', 'host', 'port', 'user', '
 
 const named = { id: Type.Optional(Type.String({ maxLength: 64 })), name: Type.Optional(Type.String({ maxLength: 63 })) }
 
+const propertyOf = <const T extends readonly string[]>(values: T) => Type.Optional(OneOf(values, 'Default: connectionString'))
+
 const DatabaseReference = StrictObject(
-  { ...named, property: OneOf(databaseProperties) },
+  { ...named, property: propertyOf(databaseProperties) },
   {
     description: 'Have a database say the value at each deploy: the one of this id, or of this name in the workspace',
     examples: [{ name: 'orders', property: 'connectionString' }],
@@ -34,7 +36,7 @@ const DatabaseReference = StrictObject(
 )
 
 const KeyValueReference = StrictObject(
-  { ...named, property: OneOf(keyValueProperties) },
+  { ...named, property: propertyOf(keyValueProperties) },
   { description: 'The same of a key-value store', examples: [{ name: 'cache', property: 'connectionString' }] },
 )
 

@@ -39,7 +39,7 @@ const fields = [
 export const referencesIn = (input: EnvValueInput): WantedReference[] =>
   fields.flatMap(({ field, kind }) => {
     const wanted = input[field]
-    return wanted === undefined ? [] : [{ field, kind, ...wanted }]
+    return wanted === undefined ? [] : [{ field, kind, property: 'connectionString' as const, ...wanted }]
   })
 
 export function binderFor(context: Pick<AppContext, 'db'>, actor: Actor, { environmentId, isService, held = [] }: Referring): Bind {
