@@ -41,7 +41,7 @@ const KeyValueReference = StrictObject(
 )
 
 const ServiceReference = StrictObject(
-  { ...KeyValueReference.properties, type: OneOf(['keyvalue', 'redis']) },
+  { ...KeyValueReference.properties, type: Type.Optional(OneOf(['keyvalue', 'redis'])) },
   { description: 'As Blueprints say `fromKeyValue`' },
 )
 
