@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Start } from '../session/context.ts'
 import { addPostgresConnectCommands } from './postgres-connect.ts'
+import { addPostgresBackupCommands } from './postgres-backups.ts'
 import { addPostgresCredentialCommands } from './postgres-credentials.ts'
 import { addPostgresInsightCommands } from './postgres-insight.ts'
 import { addPostgresLifecycleCommands } from './postgres-lifecycle.ts'
@@ -11,6 +12,7 @@ export function addPostgresCommands(program: Command, start: Start): void {
   addPostgresSettingCommands(postgres, start)
   addPostgresLifecycleCommands(postgres, start)
   addPostgresConnectCommands(postgres, start)
+  addPostgresBackupCommands(postgres, start)
   addPostgresCredentialCommands(postgres, start)
   addPostgresInsightCommands(postgres, start)
 }

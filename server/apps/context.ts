@@ -24,7 +24,9 @@ import type { OutputLogs } from '../telemetry/logs/outputs.ts'
 import type { LogStore } from '../telemetry/logs/store.ts'
 import type { Metrics } from '../telemetry/metrics/metrics.ts'
 import type { TrafficReader } from '../telemetry/traffic/port.ts'
+import type { BackupSettings } from './backups/settings.ts'
 import type { Belongings } from './belongings.ts'
+import type { StoredDatastore } from './datastores/store.ts'
 import type { AppSettings } from './settings.ts'
 
 /** What routes and work ask for to be done soon; durable intent is in the database before they ask. */
@@ -33,6 +35,8 @@ export interface AppWork {
   /** Stops the build or pre-deploy command of a deploy that is to be canceled, or that fails for this reason. */
   interruptDeploy(deployId: string, because?: AppError): void
   deployEnded(deployId: string): void
+  /** Sees to it that a database that goes can be recovered, before anything of it is taken away. Repeatable. */
+  keepLastBackup(datastore: StoredDatastore): Promise<void>
   /** Disks that a command has, by their services: they are neither replaced nor grown meanwhile. */
   readonly takenDisks: Leases
   whenDeploysSettled(serviceId: string): Promise<void>
@@ -40,7 +44,7 @@ export interface AppWork {
 }
 
 export interface AppContext extends IdentityContext {
-  readonly config: IdentityContext['config'] & AppSettings & BuilderSettings & IngressSettings & RuntimeSettings
+  readonly config: IdentityContext['config'] & AppSettings & BackupSettings & BuilderSettings & IngressSettings & RuntimeSettings
   readonly paths: Paths
   readonly engine: Engine
   readonly dial: Dial

@@ -3,6 +3,7 @@ import { accountOperations } from './account.ts'
 import { apiKeyOperations } from './api-keys.ts'
 import { auditOperations } from './audit.ts'
 import { authOperations } from './auth.ts'
+import { backupOperations } from './backups.ts'
 import { certificateOperations } from './certificates.ts'
 import { datastoreOperations } from './datastores.ts'
 import { deployHookOperations } from './deploy-hooks.ts'
@@ -62,6 +63,7 @@ export const operations = {
   ...postgresCredentialOperations,
   ...postgresInsightOperations,
   ...postgresTunnelOperations,
+  ...backupOperations,
   ...certificateOperations,
   ...logOperations,
   ...metricOperations,

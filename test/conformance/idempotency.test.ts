@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type OperationId, operationIds, operationOf } from '../../shared/operations/all.ts'
 import { packApp } from '../support/apps.ts'
+import { addBackups } from '../support/backups.ts'
 import { type CallOptions, call, type Reply } from '../support/client.ts'
+import { addDatastore } from '../support/datastores.ts'
 import { addMember } from '../support/members.ts'
 import { makeDisk } from './disks.ts'
 import { expectError } from './expect-error.ts'
@@ -139,6 +141,22 @@ const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
     other: { json: { name: 'twice' } },
     count: () => countOf('/v1/postgres?limit=100'),
   }),
+  createPostgresBackup: async () => {
+    const id = addDatastore(world.platform, world)
+    addBackups(world.platform, { id, workspaceId: world.workspaceId })
+    const path = `/v1/postgres/${id}/backups`
+    return { path, first: { method: 'POST' }, other: { json: {} }, count: () => countOf(`${path}?limit=100`) }
+  },
+  startPostgresRecovery: async () => {
+    const id = addDatastore(world.platform, world)
+    addBackups(world.platform, { id, workspaceId: world.workspaceId })
+    return {
+      path: `/v1/postgres/${id}/recovery`,
+      first: { json: { name: `once ${crypto.randomUUID()}` } },
+      other: { json: { name: 'another' } },
+      count: () => countOf('/v1/postgres?limit=100'),
+    }
+  },
   createProject: async () => ({
     path: '/v1/projects',
     // A name is taken once, so each time has its own.

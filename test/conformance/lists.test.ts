@@ -6,6 +6,7 @@ import { type ProviderId, providerIds } from '../../shared/oauth.ts'
 import { type OperationId, operationIds, operationOf } from '../../shared/operations/all.ts'
 import { beginSession } from '../support/access.ts'
 import { createService } from '../support/apps.ts'
+import { addBackups } from '../support/backups.ts'
 import { call } from '../support/client.ts'
 import { addDatastore } from '../support/datastores.ts'
 import { addMember, defaultWorkspaceId, joinWorkspace, registerTenant, type Tenant } from '../support/members.ts'
@@ -134,6 +135,7 @@ async function addDatastores(count: number): Promise<void> {
   const workspaceId = await defaultWorkspaceId(server)
   for (let index = 0; index < count; index++) {
     postgresId = addDatastore(server, { workspaceId })
+    for (let i = 0; i < 5; i += 1) addBackups(server, { id: postgresId, workspaceId })
     keyValueId = addDatastore(server, { workspaceId, kind: 'key_value' })
   }
   for (let index = 0; index <= count; index++) {
@@ -212,6 +214,7 @@ const lists: Partial<Record<OperationId, List>> = {
   listPostgres: { path: () => '/v1/postgres', count: 5 },
   listKeyValue: { path: () => '/v1/key-value', count: 5 },
   listRedis: { path: () => '/v1/redis', count: 5 },
+  listPostgresBackups: { path: () => `/v1/postgres/${postgresId}/backups`, count: 5 },
   listPostgresEvents: { path: () => `/v1/postgres/${postgresId}/events`, count: 6 },
   listKeyValueEvents: { path: () => `/v1/key-value/${keyValueId}/events`, count: 6 },
   listHeaders: { path: () => `/v1/services/${serviceId}/headers`, count: 25 },

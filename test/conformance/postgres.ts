@@ -2,8 +2,10 @@ import { SQL } from 'bun'
 import { handedOut } from '../../server/apps/datastores/credential-store.ts'
 import { postgresById } from '../../server/apps/postgres/store.ts'
 import type { OperationId } from '../../shared/operations/all.ts'
+import type { backupOperations } from '../../shared/operations/backups.ts'
 import type { postgresCredentialOperations } from '../../shared/operations/postgres-credentials.ts'
 import type { postgresInsightOperations } from '../../shared/operations/postgres-insight.ts'
+import { addBackups } from '../support/backups.ts'
 import { call } from '../support/client.ts'
 import { addDatastore } from '../support/datastores.ts'
 import { until } from '../support/until.ts'
@@ -11,7 +13,7 @@ import type { Prepare, SuccessCase } from './cases.ts'
 import type { World } from './world.ts'
 
 type PostgresCase = Exclude<Extract<OperationId, `${string}Postgres`>, 'listPostgres'> | 'getPostgresConnectionInfo' | PostgresDataCase
-type PostgresDataCase = keyof typeof postgresCredentialOperations | keyof typeof postgresInsightOperations | 'openPostgresTunnel'
+type PostgresDataCase = keyof typeof postgresCredentialOperations | keyof typeof postgresInsightOperations | keyof typeof backupOperations | 'openPostgresTunnel'
 
 const send = (method: string, status: number, path: string, json?: unknown): SuccessCase[] => [
   { status, path, options: { method, ...(json !== undefined && { json }) } },
@@ -19,6 +21,13 @@ const send = (method: string, status: number, path: string, json?: unknown): Suc
 
 /** The path of a database that does not run. */
 const suspended = ({ platform, workspaceId }: World): string => `/v1/postgres/${addDatastore(platform, { workspaceId, isSuspended: true })}`
+
+/** The path of a database that has been backed up, and does not run any more. */
+function backedUp({ platform, workspaceId }: World): string {
+  const id = addDatastore(platform, { workspaceId })
+  addBackups(platform, { id, workspaceId })
+  return `/v1/postgres/${id}`
+}
 
 /** The path of a database just made, once it can be connected to. */
 async function running({ platform }: World): Promise<string> {
@@ -86,6 +95,10 @@ export const postgresCases: Record<PostgresCase, Prepare> = {
     return send('POST', 202, `${path}/resume`)
   },
   restartPostgres: async (world) => send('POST', 202, `${await running(world)}/restart`),
+  listPostgresBackups: (world) => [{ status: 200, path: `${backedUp(world)}/backups?limit=10` }],
+  createPostgresBackup: (world) => send('POST', 201, `${backedUp(world)}/backups`),
+  getPostgresRecovery: (world) => [{ status: 200, path: `${backedUp(world)}/recovery` }],
+  startPostgresRecovery: (world) => send('POST', 201, `${backedUp(world)}/recovery`, { name: `recovered ${crypto.randomUUID()}` }),
   getPostgresConnectionInfo: (world) => [{ status: 200, path: `${suspended(world)}/connection-info` }],
   listPostgresCredentials: async (world) => [{ status: 200, path: `${await lasting(world)}/credentials` }],
   createPostgresCredential: async (world) => send('POST', 201, `${await lasting(world)}/credentials`, { formerValidHours: 24 }),

@@ -68,6 +68,7 @@ export const idleWork: Work = {
   interruptDeploy() {},
   takenDisks: createLeases(),
   awaited: { run: async () => {}, end: async () => {}, specOf: () => undefined, changed() {} },
+  keepLastBackup: async () => {},
   deployEnded() {},
   whenDeploysSettled: async () => {},
 }

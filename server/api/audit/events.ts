@@ -157,6 +157,8 @@ export const auditEvents: AuditEvents<ApiContext> = {
   deletePostgres: { event: 'postgres.deleted', ...ofPostgres },
   suspendPostgres: { event: 'postgres.suspended', ...ofPostgres },
   resumePostgres: { event: 'postgres.resumed', ...ofPostgres },
+  createPostgresBackup: { event: 'postgres.backup_requested', ...ofPostgres },
+  startPostgresRecovery: { event: 'postgres.recovered', ...ofPostgres },
   restartPostgres: { event: 'postgres.restarted', ...ofPostgres },
 
   createProject: { event: 'project.created', ...made },

@@ -12,7 +12,7 @@ import { namesOf } from './names.ts'
 import { refuseBadParameters } from './parameters.ts'
 import { chooseVersion } from './programs.ts'
 import { newPassword } from './sql.ts'
-import { insertPostgres } from './store.ts'
+import { insertPostgres, type StoredPostgres } from './store.ts'
 
 /** Writes a database down; it is made when the change is. @throws AppError as told by the operation. */
 export function createPostgres(context: AppContext, actor: Actor, body: PostgresCreate): StoredDatastore {
@@ -27,31 +27,32 @@ export function createPostgres(context: AppContext, actor: Actor, body: Postgres
   return inOneChange(db, () =>
     withinQuotas(context, actor.workspaceId, () => {
       const datastore = addDatastore(context, actor, { kind: 'postgres', name, plan, version, sizeGb, ipAllowList, environmentId })
-      addOwn(context, datastore, { ...names, body })
+      addOwnPostgres(context, datastore, {
+        ...names,
+        parameterOverrides: parameterOverrides ?? {},
+        connectionPool: body.connectionPool ?? 'none',
+        isAutoscaling: body.enableDiskAutoscaling ?? false,
+        isHighlyAvailable: body.enableHighAvailability ?? false,
+      })
       context.work.poke('datastore', datastore.id)
       return datastore
     }),
   )
 }
 
-interface Own {
-  databaseName: string
-  databaseUser: string
-  body: PostgresCreate
-}
+export type NewPostgres = Pick<StoredPostgres, 'databaseName' | 'databaseUser' | 'parameterOverrides'> &
+  Partial<Pick<StoredPostgres, 'connectionPool' | 'isAutoscaling' | 'isHighlyAvailable'>>
 
-function addOwn({ db, sealer }: AppContext, { id, createdAt }: StoredDatastore, { body, ...names }: Own): void {
+/** The half of its row that other kinds do not have, with passwords of its own. */
+export function addOwnPostgres({ db, sealer }: AppContext, { id, createdAt }: StoredDatastore, own: NewPostgres): void {
   insertPostgres(db, {
-    ...names,
+    ...({ connectionPool: 'none', isAutoscaling: false, isHighlyAvailable: false } as const),
+    ...own,
     id,
-    parameterOverrides: body.parameterOverrides ?? {},
-    connectionPool: body.connectionPool ?? 'none',
-    isAutoscaling: body.enableDiskAutoscaling ?? false,
-    isHighlyAvailable: body.enableHighAvailability ?? false,
     adminPasswordSealed: sealer.seal(newPassword(), passwordPurpose(id, 'admin')),
     backupPasswordSealed: sealer.seal(newPassword(), passwordPurpose(id, 'backup')),
   })
-  insertCredential(db, sealer, { datastoreId: id, userName: names.databaseUser, password: newPassword(), createdAt })
+  insertCredential(db, sealer, { datastoreId: id, userName: own.databaseUser, password: newPassword(), createdAt })
 }
 
 /** @throws AppError for what this server cannot do for a database. */

@@ -5,5 +5,8 @@ import type { Context } from './context.ts'
 
 /** Each kind of datastore stands here. */
 export const datastoreServers = (context: Context): DatastoreServers => ({
-  postgres: postgresServer(context, { onStarted: (place) => alignUsersQuietly(context, place) }),
+  postgres: {
+    ...postgresServer(context, { onStarted: (place) => alignUsersQuietly(context, place) }),
+    beforeRemoval: (datastore) => context.work.keepLastBackup(datastore),
+  },
 })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
+import { materialFolder } from '../../apps/backups/repository/layout.ts'
 import type { EngineName } from '../../engines/names.ts'
 import type { Engine } from '../../engines/port/port.ts'
 import { createProcessEngine } from '../../engines/process/engine.ts'
@@ -64,6 +65,7 @@ async function openProcessEngine({ paths, config, log, programs }: EngineParts, 
   return placeOnMachine(processes, {
     paths,
     artifact: (serviceId, digest) => releaseFolder(paths, serviceId, digest),
+    material: (name) => materialFolder(paths, name),
     programs: programs?.folder ?? ((name) => join(paths.engines, name)),
     volumes,
     quota,

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import { createBackupWork } from '../../apps/backups/work/work.ts'
 import { createDatastoreWork } from '../../apps/datastores/work.ts'
 import { unfinishedDeploys } from '../../apps/deploys/store.ts'
 import { createDiskWork } from '../../apps/disks/lifecycle/work.ts'
@@ -54,7 +55,7 @@ export function createWork(
       }),
       jobs: onceStarted((serviceId: string) => jobs.poke(serviceId)),
       disk: onceStarted((diskId: string) => disks.poke(diskId)),
-      datastore: onceStarted((datastoreId: string) => datastores.poke(datastoreId)),
+      datastore: onceStarted((datastoreId: string) => pokeAllOf([datastores, backups], datastoreId)),
       domain: onceStarted((domainId: string) => domains.poke(domainId)),
       deploys: onceStarted(() => queue.poke()),
       workspace: onceStarted((workspaceId: string) => workspaces.poke(workspaceId)),
@@ -67,6 +68,7 @@ export function createWork(
     awaited: createAwaitedWorkloads({ ...base, sets: keeper }),
     interruptDeploy: (deployId, because) => afterChange(base.db, () => queue.interrupt(deployId, because)),
     deployEnded: (deployId) => afterChange(base.db, () => queue.deployEnded(deployId)),
+    keepLastBackup: (datastore) => backups.keepLast(datastore),
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
     start() {
       open()
@@ -80,18 +82,15 @@ export function createWork(
       for (const domainId of domainsToCheck(context.db, context.now())) domains.poke(domainId)
       stopWith(context, [...stopListening, every(context, PERIOD_MS, pokeAll)])
     },
-    settled: async () =>
-      void (await Promise.all(
-        [driver, jobs, queue, keeper, certificates, domains, disks, datastores, workspaces, webhooks, notifications].map((part) =>
-          part.settled(),
-        ),
-      )),
+    settled: () =>
+      settledAll([driver, jobs, queue, keeper, certificates, domains, disks, datastores, backups, workspaces, webhooks, notifications]),
   }
   const context: Context = { work, sets: keeper, ...base }
   const queue = createDeployQueue(context, context.stopping)
   const certificates = createCertificates(context, { acme })
   const domains = createDomainWatch(context)
   const disks = createDiskWork(context)
+  const backups = createBackupWork(context)
   const datastores = createDatastoreWork(context, datastoreServers(context))
   const jobs = createJobWork(context)
   const webhooks = createWebhookWork(context)
@@ -106,12 +105,20 @@ export function createWork(
     webhooks.pokeAll()
     notifications.pokeAll()
     datastores.pokeAll()
+    backups.pokeAll()
     for (const serviceId of servicesToWatch(context.db)) driver.poke(serviceId)
     for (const deploy of unfinishedDeploys(context.db)) driver.poke(deploy.serviceId)
   }
 
   return { context, work }
 }
+
+const pokeAllOf = (parts: readonly Pick<Driver, 'poke'>[], id: string): void => {
+  for (const part of parts) part.poke(id)
+}
+
+const settledAll = async (parts: readonly { settled(): Promise<void> }[]): Promise<void> =>
+  void (await Promise.all(parts.map((part) => part.settled())))
 
 function stopWith({ stopping }: Context, stops: readonly (() => void)[]): void {
   stopping.addEventListener('abort', () => {

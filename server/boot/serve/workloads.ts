@@ -1,3 +1,4 @@
+import { restoreOwner } from '../../apps/backups/work/owner.ts'
 import { datastoreOwner } from '../../apps/datastores/owner.ts'
 import { instanceOwner } from '../../apps/instances/owner.ts'
 import { jobOwner } from '../../apps/jobs/owner.ts'
@@ -15,6 +16,7 @@ const ownersIn = (context: Context): WorkloadOwner[] => [
   jobOwner(context),
   ...stepOwners(context),
   datastoreOwner(context, datastoreServers(context)),
+  restoreOwner(context),
 ]
 
 /** What is looked at anew when something has changed of what runs for an owner, by the owner's kind. */

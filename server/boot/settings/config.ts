@@ -1,4 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
+import { backupSettings } from '../../apps/backups/settings.ts'
 import { appSettings } from '../../apps/settings.ts'
 import { type BuilderSettings, builderSettings } from '../../builders/settings.ts'
 import { edgeSettings } from '../../edge/settings.ts'
@@ -17,6 +18,7 @@ const settings = {
   ...httpSettings,
   ...ingressSettings,
   ...appSettings,
+  ...backupSettings,
   ...identitySettings,
   ...edgeSettings,
   ...engineSettings,

@@ -33,6 +33,8 @@ export interface View {
   /** The value of PATH in which the programs of the stack and of the system are found. */
   searchPath: string
   volume?: string
+  /** Folder of the material that the workload asked for. */
+  material?: string
   /** What the program is told as `PORT`; absent where it listens nowhere. */
   port?: number
 }
@@ -70,6 +72,8 @@ export interface Workload {
   /** Absent: what runs until it is stopped is live, what runs once and terminals are in the background. */
   priority?: Priority
   volume?: VolumeMount
+  /** Name of a folder that was laid out for the workload, which it can read. */
+  material?: string
   /** The owner's private network, unless `link` has told of another since; the machine's own even where others have one of their own; or one that reaches nobody's. */
   network: PrivateNetwork | 'host' | 'none'
   /** One of the kinds that the engine's capabilities name. */

@@ -196,6 +196,11 @@ export const expected: Record<OperationId, Expected> = {
   suspendPostgres: entry('datastores.update', 202),
   resumePostgres: entry('datastores.update', 202),
   restartPostgres: entry('datastores.update', 202),
+  listPostgresBackups: read('datastores.read'),
+  // Nothing of it has ever run that there could be a backup of.
+  createPostgresBackup: entry('datastores.backups', 409),
+  getPostgresRecovery: read('datastores.read'),
+  startPostgresRecovery: entry('datastores.backups', 409, { json: () => ({}) }),
   getPostgresConnectionInfo: read('datastores.credentials'),
   listPostgresCredentials: read('datastores.credentials'),
   createPostgresCredential: entry('datastores.credentials', 409),

@@ -37,3 +37,6 @@ export function setFoldersOf(paths: Pick<Paths, 'backups'>, datastoreId: string)
   const root = join(datastoresIn(paths), datastoreId)
   return { root, incoming: join(root, 'incoming'), work: join(root, 'work') }
 }
+
+/** Where decrypted archives and log of one recovery are laid. */
+export const materialFolder = ({ backups }: Pick<Paths, 'backups'>, name: string): string => join(backups, 'restores', name)

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { AppError } from '../../../../shared/error.ts'
 import { syncFolder } from '../../../platform/files/replace-file.ts'
+import { removeTree } from '../../../platform/files/tree/remove.ts'
 import type { Paths } from '../../../platform/paths.ts'
 import type { Sealer } from '../../../platform/secrets/seal.ts'
 import { type BackupObject, insertObject, removeObjectRow, updateObject } from '../rows/object-store.ts'
@@ -118,3 +119,11 @@ export async function removeObject(deps: RepositoryDeps, object: BackupObject): 
   if (object.uploadedAt !== null && deps.bucket !== undefined) await deps.bucket.remove(keyOfObject(object))
   removeObjectRow(deps.db, object)
 }
+
+/** Forgets what was being made when the process before this one ended. */
+export const clearWork = ({ paths }: Pick<RepositoryDeps, 'paths'>, datastoreId: string): Promise<void> =>
+  removeTree(setFoldersOf(paths, datastoreId).work)
+
+/** Removes all of a set that is on this disk. */
+export const removeSetFolder = ({ paths }: Pick<RepositoryDeps, 'paths'>, datastoreId: string): Promise<void> =>
+  removeTree(setFoldersOf(paths, datastoreId).root)

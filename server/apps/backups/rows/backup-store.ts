@@ -43,6 +43,22 @@ const backups = tableOf<StoredBackup>('backups', {
   reason: 'reason',
 })
 
+/** Backups of a datastore in every status, newest first. */
+export const backupsOf = (db: Database, datastoreId: string): StoredBackup[] =>
+  backups.all(db, 'WHERE datastore_id = $datastoreId ORDER BY id DESC', { datastoreId })
+
+/** A page of them, without those that are being removed. */
+export const pageOfBackups = (
+  db: Database,
+  datastoreId: string,
+  { beforeId, limit }: { beforeId: string | undefined; limit: number },
+): StoredBackup[] =>
+  backups.all(
+    db,
+    "WHERE datastore_id = $datastoreId AND status <> 'deleting' AND ($beforeId IS NULL OR id < $beforeId) ORDER BY id DESC LIMIT $limit",
+    { datastoreId, beforeId: beforeId ?? null, limit },
+  )
+
 /** A backup by id, whosever it is; undefined where there is none. */
 export const backupById = (db: Database, id: string): StoredBackup | undefined => backups.get(db, 'WHERE id = $id', { id })
 
@@ -53,7 +69,17 @@ export function insertBackup(db: Database, backup: NewBackup): void {
   backups.insert(db, { ...backup, status: 'creating' })
 }
 
+/** Puts a backup back that is known from elsewhere, as it is. */
+export function putBackup(db: Database, backup: StoredBackup): void {
+  backups.put(db, backup)
+}
+
 /** Changes what is named. */
 export function updateBackup(db: Database, id: string, change: Partial<Omit<StoredBackup, 'id' | 'datastoreId'>>): void {
   backups.update(db, { id }, change)
+}
+
+/** Forgets a backup, whose files must be gone before. */
+export function removeBackupRow(db: Database, id: string): void {
+  backups.remove(db, { id })
 }

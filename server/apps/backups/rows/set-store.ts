@@ -1,5 +1,7 @@
 import type { Database } from 'bun:sqlite'
-import { flag } from '../../../platform/db/codec.ts'
+import { type Static, Type } from '@sinclair/typebox'
+import { flag, orNull } from '../../../platform/db/codec.ts'
+import { json } from '../../../platform/db/json-column.ts'
 import { tableOf } from '../../../platform/db/table.ts'
 
 /** All backups of one datastore, which may be gone. Times are milliseconds since 1970. */
@@ -11,12 +13,27 @@ export interface BackupSet {
   name: string
   version: string
   recipient: string
-  recipeSealed: string
+  recipe: Recipe
   problem: string | null
   createdAt: number
   keptUntil: number | null
   isRemoving: boolean
+  /** What a backup is being tried out on; null while none is. */
+  drill: Drill | null
 }
+
+const Recipe = Type.Object({
+  plan: Type.String(),
+  sizeGb: Type.Integer(),
+  databaseName: Type.String(),
+  databaseUser: Type.String(),
+  parameterOverrides: Type.Record(Type.String(), Type.String()),
+})
+/** What another database is made of from backups, apart from its content. */
+export type Recipe = Static<typeof Recipe>
+
+const Drill = Type.Object({ volumeId: Type.String(), number: Type.Integer(), backupId: Type.String() })
+export type Drill = Static<typeof Drill>
 
 const sets = tableOf<BackupSet>('backup_sets', {
   datastoreId: 'datastore_id',
@@ -26,23 +43,42 @@ const sets = tableOf<BackupSet>('backup_sets', {
   name: 'name',
   version: 'version',
   recipient: 'recipient',
-  recipeSealed: 'recipe_sealed',
+  recipe: { column: 'recipe', as: json({ schema: Recipe }) },
   problem: 'problem',
   createdAt: 'created_at',
   keptUntil: 'kept_until',
   isRemoving: { column: 'is_removing', as: flag },
+  drill: { column: 'drill', as: orNull(json({ schema: Drill })) },
 })
 
 /** The backups of a datastore, there or gone; undefined where none were ever taken. */
 export const backupSetOf = (db: Database, datastoreId: string): BackupSet | undefined =>
   sets.get(db, 'WHERE datastore_id = $datastoreId', { datastoreId })
 
+/** All sets, those of datastores that are gone included. */
+export const allBackupSets = (db: Database): BackupSet[] => sets.all(db, 'ORDER BY datastore_id')
+
+/** Sets of datastores that are gone, whose backups are kept for a while, newest first. */
+export const keptSetsOf = (db: Database, workspaceId: string): BackupSet[] =>
+  sets.all(db, 'WHERE workspace_id = $workspaceId AND kept_until IS NOT NULL AND is_removing = 0 ORDER BY datastore_id DESC', {
+    workspaceId,
+  })
+
 /** Begins a set, unless there is one of this datastore. */
-export function ensureBackupSet(db: Database, set: Omit<BackupSet, 'problem' | 'keptUntil' | 'isRemoving'>): void {
+export function ensureBackupSet(db: Database, set: Omit<BackupSet, 'problem' | 'keptUntil' | 'isRemoving' | 'drill'>): void {
   sets.insert(db, set, 'ON CONFLICT DO NOTHING')
 }
+
+/** Whether a backup is being tried out on this volume. */
+export const isDrillVolume = (db: Database, volumeId: string): boolean =>
+  sets.get(db, "WHERE drill ->> 'volumeId' = $volumeId", { volumeId }) !== undefined
 
 /** Changes what is named. */
 export function updateBackupSet(db: Database, datastoreId: string, change: Partial<Omit<BackupSet, 'datastoreId'>>): void {
   sets.update(db, { datastoreId }, change)
+}
+
+/** Forgets a set with all its rows, when nothing of it is left here and at the bucket. */
+export function removeBackupSetRow(db: Database, datastoreId: string): void {
+  sets.remove(db, { datastoreId })
 }

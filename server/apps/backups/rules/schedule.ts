@@ -23,6 +23,8 @@ export function nextBackup(backups: readonly Known[], { now, canBeIncremental }:
   const failedAt = backups[0]?.status === 'failed' ? backups[0].createdAt + AGAIN_AFTER_FAILURE_MS : 0
   const fullAt = fullDueAt(backups, sound, now)
   if (last === undefined || fullAt <= now) return { at: Math.max(fullAt, failedAt), backup: { kind: 'full' } }
+  // Where differences cannot be made any more, all of it is taken.
+  if (backups[0]?.status === 'failed' && backups[0].kind === 'incremental') return { at: now, backup: { kind: 'full' } }
   const isLong = (chainOf(backups, last.id)?.length ?? 0) >= MAX_LINKS
   const dailyAt = Math.max(last.createdAt + DAY_MS, failedAt)
   if (!canBeIncremental || isLong) return { at: Math.min(Math.max(fullAt, failedAt), dailyAt), backup: { kind: 'full' } }

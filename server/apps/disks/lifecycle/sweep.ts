@@ -1,4 +1,5 @@
 import { isId } from '../../../../shared/id.ts'
+import { isDrillVolume } from '../../backups/rows/set-store.ts'
 import type { AppContext } from '../../context.ts'
 import { isDatastoreVolume } from '../../datastores/store.ts'
 import { diskById } from '../store.ts'
@@ -7,6 +8,6 @@ import { diskById } from '../store.ts'
 export async function sweepDisks({ db, engine: { volumes }, stopping }: Pick<AppContext, 'db' | 'engine' | 'stopping'>): Promise<void> {
   for (const id of await volumes.list()) {
     stopping.throwIfAborted()
-    if (isId('disk', id) && diskById(db, id) === undefined && !isDatastoreVolume(db, id)) await volumes.remove(id)
+    if (isId('disk', id) && diskById(db, id) === undefined && !isDatastoreVolume(db, id) && !isDrillVolume(db, id)) await volumes.remove(id)
   }
 }

@@ -26,6 +26,7 @@ export async function placeWorkload(
   const secrets = spec.secretFiles && (await laySecretFiles(context, own, spec))
   const root = rootOf(context.places, own, spec)
   const volume = spec.volume && (await placeVolume(context, spec.volume, options))
+  const material = spec.material === undefined ? undefined : context.places.material(spec.material)
   const cwd = 'build' in files ? join(root, files.dir) : root
   const view: View = {
     root,
@@ -33,6 +34,7 @@ export async function placeWorkload(
     secrets: secrets ?? '',
     searchPath: searchPathIn(spec.stack, cwd),
     ...(volume && { volume: volume.path }),
+    ...(material !== undefined && { material }),
     ...(options.port !== undefined && { port: options.port }),
   }
   return {
@@ -54,6 +56,7 @@ export async function placeWorkload(
         ...spec.stack.folders,
         ...('build' in files ? [] : [root]),
         ...(secrets === undefined ? [] : [secrets]),
+        ...(material === undefined ? [] : [material]),
         paths.toolchain,
       ],
       ...networkOf(spec),

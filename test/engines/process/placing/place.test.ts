@@ -28,6 +28,7 @@ const contextOf = (mounts: VolumeMounts = 'folders'): PlacingContext => ({
   places: {
     paths,
     artifact: (ownerId, digest) => releaseFolder(paths, ownerId, digest),
+    material: (name) => join(paths.backups, 'restores', name),
     programs: (name) => join(paths.engines, name),
     volumes: openVolumes({ dir: paths.disks, mounts, needed: [], room: ampleRoom }),
     quota: noQuota('a test limits nobody'),

@@ -48,6 +48,7 @@ export function makeShellWorld(factory: EngineFactory): ContractWorld {
       placeOnMachine(await factory(world), {
         paths,
         artifact: (ownerId, digest) => releaseFolder(paths, ownerId, digest),
+        material: (name) => join(paths.backups, 'restores', name),
         programs: (name) => join(paths.engines, name),
         volumes: openVolumes({ dir: paths.disks, mounts: 'folders', needed: [], room: ampleRoom }),
         quota: noQuota('a test limits nobody'),

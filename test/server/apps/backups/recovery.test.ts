@@ -40,6 +40,7 @@ const dir = mkdtempSync(join(tmpdir(), 'recovery-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const datastoreId = 'dpg-00000000000000000001-a'
+const recipe = { plan: 'free', sizeGb: 1, databaseName: 'app', databaseUser: 'app_user', parameterOverrides: {} }
 const never = new AbortController().signal
 let server: PostgresServer
 let deps: RepositoryDeps
@@ -55,7 +56,7 @@ beforeAll(async () => {
   deps = { db, sealer: createSealer(Buffer.alloc(32, 7)), paths: pathsOf(dir), now: Date.now, bucket: undefined }
   const { recipient } = await currentKey(deps)
   const known = { kind: 'postgres', workspaceId: 'tea-1', environmentId: null, name: 'shop', version: '18' } as const
-  ensureBackupSet(db, { datastoreId, ...known, recipient, recipeSealed: '', createdAt: 1 })
+  ensureBackupSet(db, { datastoreId, ...known, recipient, recipe, createdAt: 1 })
   await server.sql`SELECT pg_create_physical_replication_slot(${SLOT}, true)`
   receiver = await startReceiver(deps, source, datastoreId)
   await server.sql`CREATE TABLE rows (i int PRIMARY KEY, at timestamptz NOT NULL DEFAULT clock_timestamp())`

@@ -34,6 +34,7 @@ beforeAll(async () => {
 afterAll(async () => await s3.close())
 
 const datastoreId = 'dpg-00000000000000000001-a'
+const recipe = { plan: 'free', sizeGb: 1, databaseName: 'app', databaseUser: 'app_user', parameterOverrides: {} }
 const never = new AbortController().signal
 let deps: RepositoryDeps
 let count = 0
@@ -45,7 +46,7 @@ beforeEach(async () => {
   deps = { db, sealer, paths: pathsOf(join(dir, String(count))), now: () => 1000 + count, bucket: undefined }
   const { recipient } = await currentKey(deps)
   const known = { kind: 'postgres', workspaceId: 'tea-1', environmentId: null, name: 'shop', version: '18' } as const
-  ensureBackupSet(db, { datastoreId, ...known, recipient, recipeSealed: '', createdAt: 1 })
+  ensureBackupSet(db, { datastoreId, ...known, recipient, recipe, createdAt: 1 })
 })
 
 const store = (name: string, content: string) => storeObject(deps, { datastoreId, name }, Readable.from([Buffer.from(content)]))

@@ -22,6 +22,7 @@ const dir = mkdtempSync(join(tmpdir(), 'take-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const datastoreId = 'dpg-00000000000000000001-a'
+const recipe = { plan: 'free', sizeGb: 1, databaseName: 'app', databaseUser: 'app_user', parameterOverrides: {} }
 const never = new AbortController().signal
 let server: PostgresServer
 let deps: RepositoryDeps
@@ -43,7 +44,7 @@ beforeAll(async () => {
     name: 'shop',
     version: '18',
     recipient,
-    recipeSealed: '',
+    recipe,
     createdAt: 1,
   })
 })

@@ -1,0 +1,126 @@
+import type { RecoveryBody } from '../../../../shared/backup.ts'
+import { AppError, invalidValue } from '../../../../shared/error.ts'
+import { type PostgresPlan, postgresPlans } from '../../../../shared/postgres.ts'
+import type { Actor } from '../../../http/handlers/call.ts'
+import { withinQuotas } from '../../../identity/quotas/enforce.ts'
+import { refuseProtected, type Viewer } from '../../../identity/scopes/protection.ts'
+import { isWithin } from '../../../identity/scopes/scope.ts'
+import { inOneChange } from '../../../platform/db/change.ts'
+import type { AppContext } from '../../context.ts'
+import { addDatastore, refuseBadSize, refuseUnlessReady } from '../../datastores/operations.ts'
+import { requireDatastore } from '../../datastores/require.ts'
+import { datastoreById, findDatastore, isDatastoreNameTaken, type StoredDatastore } from '../../datastores/store.ts'
+import { addOwnPostgres } from '../../postgres/create.ts'
+import { chooseVersion } from '../../postgres/programs.ts'
+import { backupById, backupsOf, type StoredBackup } from '../rows/backup-store.ts'
+import { insertRecovery } from '../rows/recovery-store.ts'
+import { type BackupSet, backupSetOf } from '../rows/set-store.ts'
+import { backupFor, chainOf } from '../rules/chain.ts'
+import { requestBackup } from '../work/take-next.ts'
+import { recoverableOf } from '../work/windows.ts'
+import { promisedWindows, type Window } from './present.ts'
+
+/** The backups of a database of the caller's workspace, also of one that was deleted; undefined while there are none. @throws AppError as `requireDatastore` does. */
+export function requireBackups(context: AppContext, viewer: Viewer, id: string): BackupSet | undefined {
+  const set = backupSetOf(context.db, id)
+  const isThere = findDatastore(context.db, viewer.workspaceId, id) !== undefined
+  const isVisible =
+    set?.kind === 'postgres' && set.workspaceId === viewer.workspaceId && isWithin(viewer.scope, { id, environmentId: set.environmentId })
+  if (isThere || !isVisible || set.isRemoving) {
+    requireDatastore(context, viewer, id, 'postgres')
+    return set
+  }
+  refuseProtected(context.db, viewer, set.environmentId)
+  return set
+}
+
+const MOST_WAITING = 3
+
+/** @throws AppError conflict for a database that does not run, or of which a backup is being taken. */
+export function requestManualBackup(context: AppContext, datastore: StoredDatastore): StoredBackup {
+  refuseUnlessReady(datastore)
+  if (datastore.suspendedBy !== null) throw new AppError('conflict', `${datastore.name} is suspended. Resume it first.`)
+  const set = backupSetOf(context.db, datastore.id)
+  if (set === undefined)
+    throw new AppError('conflict', `${datastore.name} is not available yet. Its first backup is taken as soon as it is.`)
+  const waiting = backupsOf(context.db, datastore.id).filter(({ status }) => status === 'creating')
+  if (waiting.length >= MOST_WAITING)
+    throw new AppError('conflict', `${waiting.length} backups of ${datastore.name} are being taken. Wait until one is complete.`)
+  const backup = requestBackup(context, datastore.id, { due: { kind: 'full' }, origin: 'manual' })
+  context.work.poke('datastore', datastore.id)
+  return backup
+}
+
+/** Writes a database down that is made of backups of another. @throws AppError as told by the operation. */
+export function recoverPostgres(
+  context: AppContext,
+  actor: Actor,
+  { set, body }: { set: BackupSet | undefined; body: RecoveryBody },
+): StoredDatastore {
+  if (set === undefined) throw new AppError('conflict', 'There is no complete backup of this database yet. Try again in a minute.')
+  const { db } = context
+  if (!actor.permissions.has('datastores.create'))
+    throw new AppError(
+      'forbidden',
+      'A recovery makes a new database, for which your role lacks datastores.create. Ask an administrator for it.',
+    )
+  const chosen = chooseBackup(context, set, body)
+  const { plan: formerPlan, sizeGb, ...own } = set.recipe
+  const plan = planOf(body.plan ?? formerPlan)
+  const version = chooseVersion(context, set.version)
+  refuseBadSize(context, { sizeGb, given: 0 })
+  const original = datastoreById(db, set.datastoreId)
+  const environmentId = body.environmentId === undefined ? (original?.environmentId ?? undefined) : body.environmentId
+  return inOneChange(db, () =>
+    withinQuotas(context, actor.workspaceId, () => {
+      const name = body.name ?? body.restoreName ?? freeName(context, actor.workspaceId, set.name)
+      const ipAllowList = original?.ipAllowList ?? []
+      const datastore = addDatastore(context, actor, {
+        kind: 'postgres',
+        name,
+        plan,
+        version,
+        sizeGb,
+        ipAllowList,
+        environmentId,
+        phase: 'recovering',
+      })
+      addOwnPostgres(context, datastore, own)
+      insertRecovery(db, { datastoreId: datastore.id, sourceId: set.datastoreId, ...chosen, createdAt: context.now() })
+      context.work.poke('datastore', datastore.id)
+      return datastore
+    }),
+  )
+}
+
+function planOf(plan: string): PostgresPlan {
+  if (plan in postgresPlans) return plan as PostgresPlan
+  throw invalidValue('/plan', `There is no plan ${plan}, but ${Object.keys(postgresPlans).join(', ')}.`)
+}
+
+function chooseBackup(context: AppContext, set: BackupSet, { restoreTime, backupId }: RecoveryBody): { backupId: string; target: string } {
+  if (restoreTime !== undefined && backupId !== undefined) throw invalidValue('/backupId', 'Give either a moment or a backup.')
+  const windows = recoverableOf(context, set)
+  if (backupId !== undefined) {
+    const backup = backupById(context.db, backupId)
+    const isWhole = backup?.datastoreId === set.datastoreId && chainOf(backupsOf(context.db, set.datastoreId), backupId) !== undefined
+    if (!isWhole) throw invalidValue('/backupId', `There is no complete and sound backup ${backupId} of this database.`)
+    return { backupId, target: 'immediate' }
+  }
+  const newest = windows.at(-1)
+  if (newest === undefined) throw new AppError('conflict', 'There is no complete backup of this database yet. Try again in a minute.')
+  if (restoreTime === undefined) return { backupId: newest.backup.id, target: 'latest' }
+  const at = Date.parse(restoreTime)
+  const promised = promisedWindows(context, set)
+  const backup = promised.some(({ from, until }) => from <= at && at <= until) ? backupFor(windows, at) : undefined
+  if (backup === undefined) throw invalidValue('/restoreTime', `It can be recovered to any moment ${wordsOf(promised)}.`)
+  return { backupId: backup.id, target: String(at) }
+}
+
+const wordsOf = (windows: readonly Window[]): string =>
+  windows.map(({ from, until }) => `from ${new Date(from).toISOString()} to ${new Date(until).toISOString()}`).join(', or ')
+
+function freeName({ db }: AppContext, workspaceId: string, name: string): string {
+  const candidates = Array.from({ length: 1000 }, (_, index) => `${name.slice(0, 40)}-recovered${index === 0 ? '' : `-${index + 1}`}`)
+  return candidates.find((candidate) => !isDatastoreNameTaken(db, workspaceId, { name: candidate })) ?? name
+}

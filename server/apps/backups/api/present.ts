@@ -1,0 +1,47 @@
+import type { Backup, Recovery } from '../../../../shared/backup.ts'
+import type { AppContext } from '../../context.ts'
+import type { StoredBackup } from '../rows/backup-store.ts'
+import type { BackupSet } from '../rows/set-store.ts'
+import { windowsOf } from '../rules/chain.ts'
+import { DAY_MS } from '../rules/schedule.ts'
+import { recoverableOf } from '../work/windows.ts'
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+export function presentBackup({ id, kind, origin, status, ...backup }: StoredBackup): Backup {
+  const { createdAt, completedAt, parentId, plainBytes, verifiedAt, drilledAt, drillMs, reason } = backup
+  return {
+    ...{ id, kind, origin, status: status === 'deleting' ? 'failed' : status, createdAt: iso(createdAt) },
+    ...(completedAt !== null && { completedAt: iso(completedAt) }),
+    ...(parentId !== null && { parentId }),
+    ...(plainBytes !== null && { sizeBytes: plainBytes }),
+    ...(verifiedAt !== null && { verifiedAt: iso(verifiedAt) }),
+    ...(drilledAt !== null && { restoredAt: iso(drilledAt) }),
+    ...(drillMs !== null && { restoreSeconds: drillMs / 1000 }),
+    ...(reason !== null && { reason }),
+  }
+}
+
+export interface Window {
+  from: number
+  until: number
+}
+
+/** What can be recovered to: within what is promised, although what that takes may reach further back. */
+export function promisedWindows(context: Pick<AppContext, 'db' | 'now' | 'config'>, set: BackupSet): Window[] {
+  const since = context.now() - context.config.CP_BACKUP_RETENTION_DAYS * DAY_MS
+  const windows = windowsOf(recoverableOf(context, set)).filter(({ until }) => until >= since)
+  return windows.map(({ from, until }) => ({ from: Math.max(from, since), until }))
+}
+
+/** Of a database without any backup there is nothing to say but that. */
+export function presentRecovery(context: Pick<AppContext, 'db' | 'now' | 'config'>, set: BackupSet | undefined): Recovery {
+  const windows = set === undefined ? [] : promisedWindows(context, set)
+  const [first, last] = [windows[0], windows.at(-1)]
+  return {
+    recoveryStatus: first === undefined ? 'BACKUP_NOT_READY' : 'AVAILABLE',
+    ...(first && last && { startsAt: iso(first.from), endsAt: iso(last.until) }),
+    windows: windows.map(({ from, until }) => ({ startsAt: iso(from), endsAt: iso(until) })),
+    ...(set?.problem != null && { problem: set.problem }),
+  }
+}

@@ -1,0 +1,95 @@
+/** Tries out whether a backup can be restored: in a sandbox of its own, with every table read, of which nothing is left. */
+
+import { removeTree } from '../../../platform/files/tree/remove.ts'
+import { newId } from '../../../platform/id.ts'
+import { removeServiceFolders } from '../../../platform/service-folders.ts'
+import type { AppContext } from '../../context.ts'
+import { nextUid } from '../../services/user-ids.ts'
+import { layMaterial } from '../postgres/material.ts'
+import { materialFolder } from '../repository/layout.ts'
+import { BackupDamaged } from '../repository/pack.ts'
+import type { RepositoryDeps } from '../repository/repository.ts'
+import { backupsOf, type StoredBackup, updateBackup } from '../rows/backup-store.ts'
+import { type BackupSet, type Drill, updateBackupSet } from '../rows/set-store.ts'
+import { chainOf } from '../rules/chain.ts'
+import { DAY_MS } from '../rules/schedule.ts'
+import { recordBackupEvent } from './events.ts'
+import { runRestore } from './owner.ts'
+import { limitsOf } from './recoveries.ts'
+import { hasRoom, noteDamage } from './take-next.ts'
+
+const EVERY_MS = 7 * DAY_MS
+const FIRST_AFTER_MS = DAY_MS
+
+/** When a backup is to be tried out next: a day after the first, then weekly. */
+export function nextDrillAt(backups: readonly StoredBackup[]): number {
+  const last = Math.max(0, ...backups.map(({ drilledAt }) => drilledAt ?? 0))
+  const first = backups.filter(({ status }) => status === 'available').at(-1)
+  if (last > 0) return last + EVERY_MS
+  return first?.completedAt == null ? Number.POSITIVE_INFINITY : first.completedAt + FIRST_AFTER_MS
+}
+
+export interface Drilling {
+  context: AppContext
+  deps: RepositoryDeps
+  set: BackupSet
+}
+
+/** Tries out the newest backup with all of the log behind it. @throws what ends the control plane, and what the machine refuses. */
+export async function drill(drilling: Drilling): Promise<void> {
+  const { context, set } = drilling
+  const backups = backupsOf(context.db, set.datastoreId)
+  const newest = backups.find(({ id }) => chainOf(backups, id) !== undefined)
+  if (newest === undefined || !hasRoom(context, newest)) return
+  const plan: Drill = { volumeId: newId('disk', context.now()), number: nextUid(context.db), backupId: newest.id }
+  updateBackupSet(context.db, set.datastoreId, { drill: plan })
+  try {
+    await tryOut(drilling, plan, newest)
+  } finally {
+    if (!context.stopping.aborted) await clearDrill(context, { ...set, drill: plan })
+  }
+}
+
+async function tryOut({ context, deps, set }: Drilling, plan: Drill, backup: StoredBackup): Promise<void> {
+  const { id: owner, run } = namesOf(plan)
+  const chain = chainOf(backupsOf(context.db, set.datastoreId), backup.id) ?? []
+  const begunAt = context.now()
+  const { plan: size, sizeGb } = set.recipe
+  const [{ name: kind }] = context.engine.volumes.capabilities.kinds
+  await context.engine.volumes.make({ id: plan.volumeId, kind, sizeGb, owner: { id: owner, number: plan.number } })
+  try {
+    await layMaterial(deps, { folder: materialFolder(context.paths, owner), uid: plan.number }, { datastoreId: set.datastoreId, chain })
+  } catch (error) {
+    if (!(error instanceof BackupDamaged)) throw error
+    return noteDamage({ context, set }, backup.id, error.message)
+  }
+  const { isDone, output } = await runRestore(context, {
+    ...{ id: run, owner: { id: owner, number: plan.number }, version: set.version, volumeId: plan.volumeId },
+    ...{ material: owner, target: 'latest', limits: limitsOf(size) },
+  })
+  if (!isDone) return noteDamage({ context, set }, backup.id, `It could not be restored. ${output.trim().slice(-300)}`)
+  const drillMs = context.now() - begunAt
+  context.db.transaction(() => {
+    updateBackup(context.db, backup.id, { drilledAt: context.now(), drillMs })
+    const read = [...output.matchAll(/^cpd-drill: (.+) (\d+) tables (\d+) rows$/gm)]
+    const databases = read.map(([, name, tables, rows]) => ({ name, tables: Number(tables), rows: Number(rows) }))
+    recordBackupEvent(context, set, 'postgres_backup_verified', { backupId: backup.id, restored: true, durationMs: drillMs, databases })
+  })()
+}
+
+const namesOf = ({ backupId, number }: Drill) => ({ id: backupId, run: `${backupId}.drill-${number}` })
+
+/** Removes all that a drill has left, one of a process before this one as well. */
+export async function clearDrill(
+  context: AppContext,
+  { datastoreId, drill: plan }: Pick<BackupSet, 'datastoreId' | 'drill'>,
+): Promise<void> {
+  if (plan === null) return
+  const { id: owner, run } = namesOf(plan)
+  await context.work.awaited.end(run)
+  await context.engine.removeOwner(owner)
+  await context.engine.volumes.remove(plan.volumeId)
+  await removeServiceFolders(context.paths, owner)
+  await removeTree(materialFolder(context.paths, owner))
+  updateBackupSet(context.db, datastoreId, { drill: null })
+}

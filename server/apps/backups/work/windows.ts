@@ -1,0 +1,22 @@
+import type { AppContext } from '../../context.ts'
+import { datastoreById } from '../../datastores/store.ts'
+import { WAL } from '../postgres/archive-wal.ts'
+import { backupsOf, type StoredBackup } from '../rows/backup-store.ts'
+import { objectsOf } from '../rows/object-store.ts'
+import type { BackupSet } from '../rows/set-store.ts'
+import { type Recoverable, recoverable } from '../rules/chain.ts'
+
+const KEPT_MS = 7 * 24 * 60 * 60_000
+
+/** What a datastore can be taken back to. The log of one that is gone ends where it went. */
+export function recoverableOf(
+  { db, now }: Pick<AppContext, 'db' | 'now'>,
+  { datastoreId, keptUntil }: BackupSet,
+): Recoverable<StoredBackup>[] {
+  const log = objectsOf(db, datastoreId, WAL).map(({ name, createdAt }) => ({ segment: name.slice(WAL.length), createdAt }))
+  const until = keptUntil === null || datastoreById(db, datastoreId) !== undefined ? now() : keptUntil - KEPT_MS
+  return recoverable(backupsOf(db, datastoreId), log, until)
+}
+
+/** How long backups of what was deleted are kept. */
+export const keptUntilOf = (deletedAt: number): number => deletedAt + KEPT_MS

@@ -1,0 +1,99 @@
+import { describeError } from '../../../platform/server-log.ts'
+import { every } from '../../../platform/work/clock.ts'
+import { createDriver } from '../../../platform/work/driver.ts'
+import type { AppContext } from '../../context.ts'
+import { allDatastores, type StoredDatastore } from '../../datastores/store.ts'
+import { mirror, removeMarked } from '../offsite/mirror.ts'
+import { openBucket } from '../repository/bucket.ts'
+import { clearWork, type RepositoryDeps } from '../repository/repository.ts'
+import { backupsOf } from '../rows/backup-store.ts'
+import { allRecoveries } from '../rows/recovery-store.ts'
+import { allBackupSets, backupSetOf, updateBackupSet } from '../rows/set-store.ts'
+import { type Keeping, keepBackups } from './keep.ts'
+import { createReceivers } from './receivers.ts'
+import { createRecoveries } from './recoveries.ts'
+import { createRelays } from './relay.ts'
+import { sourceOf } from './source.ts'
+import { requestBackup, takeRequested } from './take-next.ts'
+import { keptUntilOf } from './windows.ts'
+
+const MIRROR_EVERY_MS = 15_000
+
+export interface BackupWork {
+  poke(datastoreId: string): void
+  pokeAll(): void
+  keepLast(datastore: StoredDatastore): Promise<void>
+  settled(): Promise<void>
+}
+
+/** @throws AppError bad_request where settings of the bucket lack others. */
+export function createBackupWork(context: AppContext): BackupWork {
+  const { db, sealer, paths, now, after, stopping } = context
+  const deps: RepositoryDeps = { db, sealer, paths, now, bucket: openBucket(context.config) }
+  const failed = (what: string) => (id: string, error: unknown) => {
+    if (!stopping.aborted) context.log.error(what, { id, ...describeError(error) })
+  }
+  const common = { now, after, signal: stopping }
+  const relays = createRelays(paths)
+  stopping.addEventListener('abort', relays.close)
+  const receivers = createReceivers(context, { deps, relays, onStreaming: (id) => keeper.poke(id) })
+  const recoveries = createRecoveries(context, deps)
+  const cleared = new Set<string>()
+  const keeper = createDriver({
+    ...common,
+    onError: failed('backups not kept'),
+    async run(id) {
+      if (!cleared.has(id)) await clearWork(deps, id)
+      cleared.add(id)
+      return await keepBackups({ context, deps, receivers, relays }, id)
+    },
+  })
+  const offsite = createDriver({
+    ...common,
+    onError: failed('backups not copied to the bucket'),
+    async run() {
+      await removeMarked(deps, stopping)
+      const { problem } = await mirror(deps, stopping)
+      if (problem !== undefined) context.log.error('backups not copied to the bucket', { reason: problem })
+      return undefined
+    },
+  })
+  const stopMirror = every(context, MIRROR_EVERY_MS, () => offsite.poke(''))
+  stopping.addEventListener('abort', stopMirror)
+  const poke = (id: string): void => {
+    receivers.poke(id)
+    keeper.poke(id)
+    recoveries.poke(id)
+  }
+  return {
+    poke,
+    pokeAll() {
+      for (const { id, kind } of allDatastores(db)) if (kind === 'postgres') poke(id)
+      for (const { datastoreId } of allBackupSets(db)) keeper.poke(datastoreId)
+      for (const { datastoreId } of allRecoveries(db)) recoveries.poke(datastoreId)
+    },
+    async keepLast(datastore) {
+      try {
+        await keepLast({ context, deps, receivers, relays }, datastore)
+      } catch (error) {
+        if (stopping.aborted) throw error
+        failed('last backup not kept')(datastore.id, error)
+      }
+    },
+    settled: async () => void (await Promise.all([receivers, keeper, recoveries, offsite].map((part) => part.settled()))),
+  }
+}
+
+/** The log up to its end, behind the backup before; a backup of its own where there was none. */
+async function keepLast({ context, deps, receivers, relays }: Keeping, datastore: StoredDatastore): Promise<void> {
+  const set = backupSetOf(context.db, datastore.id)
+  if (set === undefined || set.keptUntil !== null) return
+  const isThere = backupsOf(context.db, datastore.id).some(({ status }) => status === 'available')
+  const source = await sourceOf(context, relays, { ...datastore, phase: 'ready' })
+  if (!isThere && source !== undefined) {
+    const backup = requestBackup(context, datastore.id, { due: { kind: 'full' }, origin: 'final' })
+    await takeRequested({ context, deps, receivers, set, source }, backup)
+  }
+  await receivers.finish(datastore)
+  updateBackupSet(context.db, datastore.id, { keptUntil: keptUntilOf(context.now()) })
+}

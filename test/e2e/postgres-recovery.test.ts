@@ -1,0 +1,94 @@
+import { SQL } from 'bun'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { workloadsOf } from '../../server/runtime/workloads/store.ts'
+import type { Backup, Recovery } from '../../shared/backup.ts'
+import type { Postgres } from '../../shared/postgres.ts'
+import { call } from '../support/client.ts'
+import { type Platform, startPlatform } from '../support/platform.ts'
+import { until } from '../support/until.ts'
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await startPlatform()
+})
+afterAll(() => platform.close())
+
+const ask = <T>(path: string, options: { method?: string; json?: unknown } = {}) =>
+  call<T>(`${platform.url}/v1/postgres${path}`, { token: platform.adminToken, ...options })
+
+const LONG_MS = 60_000
+
+async function untilAvailable(id: string): Promise<void> {
+  await until(
+    `${id} is available`,
+    async () => {
+      const { status } = (await ask<Postgres>(`/${id}`)).body
+      if (status === 'recovery_failed') throw new Error(JSON.stringify((await ask(`/${id}/events`)).body))
+      return status === 'available'
+    },
+    LONG_MS,
+  )
+}
+
+async function withSql<T>(id: string, work: (sql: SQL) => Promise<T>): Promise<T> {
+  const { internalConnectionString } = (await ask<{ internalConnectionString: string }>(`/${id}/connection-info`)).body
+  const url = new URL(internalConnectionString)
+  const server = workloadsOf(platform.db, 'datastore', id).find(({ phase }) => phase === 'running')
+  const sql = new SQL({
+    ...{ adapter: 'postgres', hostname: server?.address ?? '', port: server?.port ?? 0, tls: false, max: 1 },
+    ...{ username: url.username, password: url.password, database: url.pathname.slice(1) },
+  })
+  try {
+    return await work(sql)
+  } finally {
+    await sql.close()
+  }
+}
+
+const newestBackup = async (id: string) => (await ask<{ backup: Backup }[]>(`/${id}/backups`)).body[0]?.backup
+
+const untilVerified = (id: string) =>
+  until(
+    'a backup is verified',
+    async () => {
+      const backup = await newestBackup(id)
+      if (backup?.status === 'failed' || backup?.status === 'damaged') throw new Error(backup.reason)
+      return backup?.verifiedAt === undefined ? undefined : backup
+    },
+    LONG_MS,
+  )
+
+const rowsOf = (id: string) => withSql(id, async (sql) => (await sql`SELECT i FROM rows ORDER BY i`.values()).map(([i]: [number]) => i))
+
+it('a database is recovered to the moment before a table was dropped, and after it was deleted', async () => {
+  const { body: made } = await ask<Postgres>('', { json: { name: 'shop' } })
+  await untilAvailable(made.id)
+  await untilVerified(made.id)
+  await withSql(made.id, (sql) => sql`CREATE TABLE rows (i int)`)
+  await withSql(made.id, (sql) => sql`INSERT INTO rows VALUES (1), (2), (3)`)
+  const before = new Date(Date.now() + 1)
+  await until('the clock has moved on', () => Date.now() > before.getTime() + 5)
+  await withSql(made.id, (sql) => sql`DROP TABLE rows`)
+
+  const recovered = await ask<Postgres>(`/${made.id}/recovery`, { json: { restoreTime: before.toISOString(), name: 'shop-before' } })
+  expect(recovered).toMatchObject({ status: 201, body: { status: 'recovery_in_progress', databaseName: made.databaseName } })
+  await untilAvailable(recovered.body.id)
+  expect(await rowsOf(recovered.body.id)).toEqual([1, 2, 3])
+
+  const early = await ask<{ message: string }>(`/${made.id}/recovery`, { json: { restoreTime: '2020-01-01T00:00:00Z' } })
+  expect(early).toMatchObject({
+    status: 400,
+    body: { details: [{ path: '/restoreTime', message: expect.stringContaining('any moment from') }] },
+  })
+  const { body: window } = await ask<Recovery>(`/${made.id}/recovery`)
+  expect(window).toMatchObject({ recoveryStatus: 'AVAILABLE', startsAt: expect.any(String) })
+
+  await untilVerified(recovered.body.id)
+  await withSql(recovered.body.id, (sql) => sql`INSERT INTO rows VALUES (4)`)
+  await ask(`/${recovered.body.id}`, { method: 'DELETE' })
+  await until('it is gone', () => platform.db.query('SELECT 1 FROM datastores WHERE id = ?').get(recovered.body.id) === null, LONG_MS)
+  const again = await ask<Postgres>(`/${recovered.body.id}/recovery`, { json: { name: 'shop-again' } })
+  expect(again.status).toBe(201)
+  await untilAvailable(again.body.id)
+  expect(await rowsOf(again.body.id)).toEqual([1, 2, 3, 4])
+}, 240_000)
