@@ -87,7 +87,7 @@ async function create(context: Context, nameOrId: string, isAwaited: boolean): P
     await Bun.sleep(LOOK_MS)
     backup = (await seen()) ?? { ...backup, status: 'failed' }
   }
-  if (backup.status === 'failed') throw new CliError(`The backup failed: ${backup.reason ?? 'it is gone'}`)
+  if (backup.status === 'failed') throw new CliError('unavailable', `The backup failed: ${backup.reason ?? 'it is gone'}`)
   if (context.isJson) return context.printJson(backup)
   context.print(backup.status === 'creating' ? clean`The backup ${backup.id} is being taken.` : clean`The backup ${backup.id} is complete.`)
 }
@@ -115,6 +115,7 @@ async function untilMade(context: Context, made: Postgres): Promise<Postgres> {
     if (database.status === 'available') return database
     if (database.status === 'recovery_failed')
       throw new CliError(
+        'unavailable',
         `The recovery failed. cpctl events ${database.id} tells why. Recover to another moment, and delete ${database.name}.`,
       )
     await Bun.sleep(LOOK_MS)

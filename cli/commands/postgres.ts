@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Start } from '../session/context.ts'
-import { addPostgresConnectCommands } from './postgres-connect.ts'
 import { addPostgresBackupCommands } from './postgres-backups.ts'
+import { addPostgresConnectCommands } from './postgres-connect.ts'
 import { addPostgresCredentialCommands } from './postgres-credentials.ts'
 import { addPostgresInsightCommands } from './postgres-insight.ts'
 import { addPostgresLifecycleCommands } from './postgres-lifecycle.ts'

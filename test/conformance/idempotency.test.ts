@@ -145,7 +145,8 @@ const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
     const id = addDatastore(world.platform, world)
     addBackups(world.platform, { id, workspaceId: world.workspaceId })
     const path = `/v1/postgres/${id}/backups`
-    return { path, first: { method: 'POST' }, other: { json: {} }, count: () => countOf(`${path}?limit=100`) }
+    const refused = { path: '/v1/postgres/dpg-00000000000000000000-a/backups', options: { method: 'POST' } }
+    return { path, first: { method: 'POST' }, other: { json: {} }, refused, count: () => countOf(`${path}?limit=100`) }
   },
   startPostgresRecovery: async () => {
     const id = addDatastore(world.platform, world)

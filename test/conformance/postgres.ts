@@ -13,7 +13,11 @@ import type { Prepare, SuccessCase } from './cases.ts'
 import type { World } from './world.ts'
 
 type PostgresCase = Exclude<Extract<OperationId, `${string}Postgres`>, 'listPostgres'> | 'getPostgresConnectionInfo' | PostgresDataCase
-type PostgresDataCase = keyof typeof postgresCredentialOperations | keyof typeof postgresInsightOperations | keyof typeof backupOperations | 'openPostgresTunnel'
+type PostgresDataCase =
+  | keyof typeof postgresCredentialOperations
+  | keyof typeof postgresInsightOperations
+  | keyof typeof backupOperations
+  | 'openPostgresTunnel'
 
 const send = (method: string, status: number, path: string, json?: unknown): SuccessCase[] => [
   { status, path, options: { method, ...(json !== undefined && { json }) } },

@@ -78,6 +78,8 @@ const otherAnswers: Partial<Record<OperationId, Record<string, number>>> = {
   listDisks: { diskId: 200, serviceId: 200, environmentId: 200, projectId: 200 },
   // Nothing is live that could be gone back from, whatever the id.
   rollback: { deployId: 409 },
+  // There is no backup that could be recovered, wherever to.
+  startPostgresRecovery: { backupId: 409, environmentId: 409 },
 }
 
 /** Fields that look like ids and are none of a workspace's things. */

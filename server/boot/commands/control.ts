@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { auditCommand } from './audit.ts'
+import { backupKeyCommand } from './backup-key.ts'
 import { configCommand } from './config.ts'
 import { doctorCommand } from './doctor.ts'
 import { installCommand, uninstallCommand } from './install.ts'
@@ -20,6 +21,7 @@ export const controlCommands = (): Command[] => [
   doctorCommand(),
   straysCommand(),
   auditCommand(),
+  backupKeyCommand(),
 ]
 
 export const hiddenCommands = (): Command[] => [redTeamCommand(), upgradeCheckCommand()]

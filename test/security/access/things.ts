@@ -7,6 +7,7 @@ import { replaceCertificate } from '../../../server/edge/certificates/store/cert
 import { newId } from '../../../server/platform/id.ts'
 import type { PathIds } from '../../conformance/requests.ts'
 import { addPerson, addRole, beginSession } from '../../support/access.ts'
+import { addBackups } from '../../support/backups.ts'
 import { call } from '../../support/client.ts'
 import { addDatastore } from '../../support/datastores.ts'
 import { putInto } from '../../support/environments.ts'
@@ -126,6 +127,7 @@ const makers: Record<string, Maker> = {
   },
   /** A service of another environment than the one named. */
   foreignId: (place) => makeService(place, {}),
+  backupId: ({ server, workspaceId }, { postgresId = '' }) => addBackups(server, { id: postgresId, workspaceId }),
   postgresId: ({ server, workspaceId, environmentId }, made) =>
     addDatastore(server, { workspaceId, environmentId: made.environmentId ?? environmentId ?? null }),
   username: () => 'app_user',
@@ -209,6 +211,7 @@ const needs: Record<string, string> = {
   jobId: 'serviceId',
   eventId: 'serviceId',
   key: 'serviceId',
+  backupId: 'postgresId',
   username: 'postgresId',
   pid: 'postgresId',
   domainId: 'serviceId',
