@@ -3,9 +3,6 @@ import { Id } from './id.ts'
 import { OneOf, PageQuery, StrictObject, Time, TimeInput, Unsupported } from './schema.ts'
 import { ServiceName } from './service.ts'
 
-/** How long backups of a deleted database are kept, in days. */
-export const keptBackupDays = 7
-
 const backupStatuses = ['creating', 'available', 'failed', 'damaged'] as const
 
 export const Backup = Type.Object(

@@ -26,7 +26,6 @@ import type { Metrics } from '../telemetry/metrics/metrics.ts'
 import type { TrafficReader } from '../telemetry/traffic/port.ts'
 import type { BackupSettings } from './backups/settings.ts'
 import type { Belongings } from './belongings.ts'
-import type { StoredDatastore } from './datastores/store.ts'
 import type { AppSettings } from './settings.ts'
 
 /** What routes and work ask for to be done soon; durable intent is in the database before they ask. */
@@ -36,7 +35,7 @@ export interface AppWork {
   interruptDeploy(deployId: string, because?: AppError): void
   deployEnded(deployId: string): void
   /** Sees to it that a database that goes can be recovered, before anything of it is taken away. Repeatable. */
-  keepLastBackup(datastore: StoredDatastore): Promise<void>
+  keepLastBackup(datastoreId: string): Promise<void>
   /** Disks that a command has, by their services: they are neither replaced nor grown meanwhile. */
   readonly takenDisks: Leases
   whenDeploysSettled(serviceId: string): Promise<void>

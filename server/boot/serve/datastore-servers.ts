@@ -7,6 +7,6 @@ import type { Context } from './context.ts'
 export const datastoreServers = (context: Context): DatastoreServers => ({
   postgres: {
     ...postgresServer(context, { onStarted: (place) => alignUsersQuietly(context, place) }),
-    beforeRemoval: (datastore) => context.work.keepLastBackup(datastore),
+    beforeRemoval: ({ id }) => context.work.keepLastBackup(id),
   },
 })

@@ -68,7 +68,7 @@ export function createWork(
     awaited: createAwaitedWorkloads({ ...base, sets: keeper }),
     interruptDeploy: (deployId, because) => afterChange(base.db, () => queue.interrupt(deployId, because)),
     deployEnded: (deployId) => afterChange(base.db, () => queue.deployEnded(deployId)),
-    keepLastBackup: (datastore) => backups.keepLast(datastore),
+    keepLastBackup: (datastoreId) => backups.keepLast(datastoreId),
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
     start() {
       open()

@@ -34,7 +34,7 @@ export function promisedWindows(context: Pick<AppContext, 'db' | 'now' | 'config
   return windows.map(({ from, until }) => ({ from: Math.max(from, since), until }))
 }
 
-/** Of a database without any backup there is nothing to say but that. */
+/** A database without any backup has no window, which is all that there is to say. */
 export function presentRecovery(context: Pick<AppContext, 'db' | 'now' | 'config'>, set: BackupSet | undefined): Recovery {
   const windows = set === undefined ? [] : promisedWindows(context, set)
   const [first, last] = [windows[0], windows.at(-1)]

@@ -69,11 +69,6 @@ export function insertBackup(db: Database, backup: NewBackup): void {
   backups.insert(db, { ...backup, status: 'creating' })
 }
 
-/** Puts a backup back that is known from elsewhere, as it is. */
-export function putBackup(db: Database, backup: StoredBackup): void {
-  backups.put(db, backup)
-}
-
 /** Changes what is named. */
 export function updateBackup(db: Database, id: string, change: Partial<Omit<StoredBackup, 'id' | 'datastoreId'>>): void {
   backups.update(db, { id }, change)

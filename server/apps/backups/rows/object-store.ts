@@ -45,11 +45,6 @@ export function insertObject(db: Database, object: Omit<BackupObject, 'uploadedA
   objects.insert(db, object, 'ON CONFLICT DO UPDATE SET is_local = 1, is_removing = 0')
 }
 
-/** Puts an object back that is known from the bucket. */
-export function putObject(db: Database, object: BackupObject): void {
-  objects.put(db, object)
-}
-
 type Key = Pick<BackupObject, 'datastoreId' | 'name' | 'digest'>
 const keyOf = ({ datastoreId, name, digest }: Key): Key => ({ datastoreId, name, digest })
 
@@ -74,11 +69,3 @@ export const objectsToUpload = (db: Database, limit: number): BackupObject[] =>
 /** What is to go, of all sets. */
 export const objectsToRemove = (db: Database, limit: number): BackupObject[] =>
   objects.all(db, 'WHERE is_removing = 1 LIMIT $limit', { limit })
-
-/** Packed bytes of a set that are on this machine. */
-export const localBytesOf = (db: Database, datastoreId: string): number =>
-  db
-    .query<{ sum: number }, [string]>(
-      'SELECT coalesce(sum(packed_bytes), 0) AS sum FROM backup_objects WHERE datastore_id = ? AND is_local = 1',
-    )
-    .get(datastoreId)?.sum ?? 0

@@ -58,12 +58,6 @@ export const backupSetOf = (db: Database, datastoreId: string): BackupSet | unde
 /** All sets, those of datastores that are gone included. */
 export const allBackupSets = (db: Database): BackupSet[] => sets.all(db, 'ORDER BY datastore_id')
 
-/** Sets of datastores that are gone, whose backups are kept for a while, newest first. */
-export const keptSetsOf = (db: Database, workspaceId: string): BackupSet[] =>
-  sets.all(db, 'WHERE workspace_id = $workspaceId AND kept_until IS NOT NULL AND is_removing = 0 ORDER BY datastore_id DESC', {
-    workspaceId,
-  })
-
 /** Begins a set, unless there is one of this datastore. */
 export function ensureBackupSet(db: Database, set: Omit<BackupSet, 'problem' | 'keptUntil' | 'isRemoving' | 'drill'>): void {
   sets.insert(db, set, 'ON CONFLICT DO NOTHING')

@@ -2,7 +2,7 @@ import { describeError } from '../../../platform/server-log.ts'
 import { every } from '../../../platform/work/clock.ts'
 import { createDriver } from '../../../platform/work/driver.ts'
 import type { AppContext } from '../../context.ts'
-import { allDatastores, type StoredDatastore } from '../../datastores/store.ts'
+import { allDatastores, datastoreById, type StoredDatastore } from '../../datastores/store.ts'
 import { mirror, removeMarked } from '../offsite/mirror.ts'
 import { openBucket } from '../repository/bucket.ts'
 import { clearWork, type RepositoryDeps } from '../repository/repository.ts'
@@ -22,7 +22,7 @@ const MIRROR_EVERY_MS = 15_000
 export interface BackupWork {
   poke(datastoreId: string): void
   pokeAll(): void
-  keepLast(datastore: StoredDatastore): Promise<void>
+  keepLast(datastoreId: string): Promise<void>
   settled(): Promise<void>
 }
 
@@ -72,12 +72,13 @@ export function createBackupWork(context: AppContext): BackupWork {
       for (const { datastoreId } of allBackupSets(db)) keeper.poke(datastoreId)
       for (const { datastoreId } of allRecoveries(db)) recoveries.poke(datastoreId)
     },
-    async keepLast(datastore) {
+    async keepLast(datastoreId) {
+      const datastore = datastoreById(db, datastoreId)
       try {
-        await keepLast({ context, deps, receivers, relays }, datastore)
+        if (datastore !== undefined) await keepLast({ context, deps, receivers, relays }, datastore)
       } catch (error) {
         if (stopping.aborted) throw error
-        failed('last backup not kept')(datastore.id, error)
+        failed('last backup not kept')(datastoreId, error)
       }
     },
     settled: async () => void (await Promise.all([receivers, keeper, recoveries, offsite].map((part) => part.settled()))),
