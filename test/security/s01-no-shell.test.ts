@@ -19,8 +19,12 @@ test('S1: there are sources to look at', () => {
   expect(codeOf('server/platform/process/spawn.ts')).toContain('Bun.spawn')
 })
 
-test('S1: processes are started in one file, and the browser in another', () => {
-  expect(filesWith(/\bBun\s*\.\s*spawn(Sync)?\b/, product)).toEqual(['cli/base/browser.ts', 'server/platform/process/spawn.ts'])
+test('S1: processes are started in one file by the server, and by cpctl where a program of the machine takes over', () => {
+  expect(filesWith(/\bBun\s*\.\s*spawn(Sync)?\b/, product)).toEqual([
+    'cli/base/browser.ts',
+    'cli/commands/postgres-connect.ts',
+    'server/platform/process/spawn.ts',
+  ])
   expect(filesWith(/\bBun\s*\[|\{[^}]*\bspawn(Sync)?\b[^}]*\}\s*=\s*Bun\b|from 'bun'.*\bspawn|\bspawn\b[^\n]*from 'bun'/, product)).toEqual(
     [],
   )

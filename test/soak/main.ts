@@ -1,11 +1,12 @@
 /**
- * `npx bun test/soak/main.ts abuse|deploys|server-kills|ingress-kills|upgrades|upgrade-from|cycles|schemathesis|webhook-kills|webhook-retries [options]`: the long proofs: that no request is lost and nothing is left, on the
+ * `npx bun test/soak/main.ts abuse|deploys|server-kills|ingress-kills|upgrades|upgrade-from|cycles|schemathesis|webhook-kills|webhook-retries|datastore-kills [options]`: the long proofs: that no request is lost and nothing is left, on the
  * executables in dist/, and that the API answers as its document says.
  * Prints a summary line and what failed, and ends with 1 where something did.
  */
 import { parseArgs } from 'node:util'
 import { abuse } from './abuse.ts'
 import { cycles } from './cycles.ts'
+import { datastoreKills } from './datastore-kills.ts'
 import { deploys } from './deploys.ts'
 import { ingressKills } from './ingress-kills.ts'
 import type { Outcome } from './outcome.ts'
@@ -59,6 +60,7 @@ if (import.meta.main) {
     schemathesis: () => schemathesis({ requests: Number(values.requests), seed: Number(values.seed) }),
     'webhook-kills': () => webhookKills({ events: Number(values.events), kills: Number(values.kills), seed: Number(values.seed) }),
     'webhook-retries': () => webhookRetries(),
+    'datastore-kills': () => datastoreKills({ kills: Number(values['server-kills']), seed: Number(values.seed) }),
     cycles: () => cycles({ cycles: Number(values.cycles), services: Number(values.services), seed: Number(values.seed) }),
   }
   const program = programs[positionals[0] ?? '']

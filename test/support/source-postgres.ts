@@ -20,7 +20,7 @@ export async function postgresPrograms(): Promise<string> {
   await mkdir(built, { recursive: true })
   const programs = await openPrograms({ folder: built, embedded, postgresDirs: [], valkey: undefined })
   const [newest] = programs.available('postgres')
-  if (newest === undefined) throw new Error('There is no PostgreSQL. Run: bun .scripts/programs.ts')
+  if (newest === undefined) throw new Error('There is no PostgreSQL. Run: bun .scripts/programs/programs.ts')
   return await programs.ensure(newest.name)
 }
 

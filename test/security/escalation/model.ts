@@ -78,8 +78,11 @@ export function heldBy(state: State, subject: Subject): ReadonlySet<Permission> 
   const { scope } = holder
   if (scope === null) return new Set(all)
   const mayCreate = scope.some((one) => !isService(one))
-  return new Set(all.filter((permission) => !workspaceWide.has(permission) || (mayCreate && permission === 'services.create')))
+  return new Set(all.filter((permission) => !workspaceWide.has(permission) || (mayCreate && creations.has(permission))))
 }
+
+/** Who is confined to environments can be let create in them. */
+const creations: ReadonlySet<Permission> = new Set(['services.create', 'datastores.create'])
 
 const isService = (id: string): boolean => id.startsWith('srv-')
 

@@ -192,8 +192,9 @@ describe('recovery', () => {
     expect((await rowsIn(await restore([backup], 'immediate'))).at(-1)).toBe(1030)
   }, 120_000)
 
-  it('puts a full backup and the differences to it together', async (test) => {
-    if (majorOf(server.programs) < 17) return test.skip('Only PostgreSQL 17 and later make differences')
+  it('puts a full backup and the differences to it together', async () => {
+    // Only PostgreSQL 17 and later make differences: without the one of the build, this fails.
+    expect(majorOf(server.programs)).toBeGreaterThanOrEqual(17)
     await backUp('bak-4')
     await server.sql`INSERT INTO rows (i) SELECT generate_series(3000, 3999)`
     await backUp('bak-5', 'bak-4')
