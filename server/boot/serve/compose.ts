@@ -97,7 +97,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     after: parts.after ?? realClock.after,
   }
   const { firstStart, ...kept } = await openStores(basis)
-  const programs = parts.programs ?? (await openPrograms(programsOf(basis)))
+  const programs = parts.programs ?? (await openPrograms({ ...programsOf(basis), isOnTrial: options.isOnTrial === true }))
   const engine = parts.engine ?? (await openEngine({ ...basis, programs }, hostServices))
   const building = await openBuilding(options, { ...basis, engine })
   const onError = (error: unknown) => log.error('logs not collected', describeError(error))

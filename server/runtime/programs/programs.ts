@@ -1,10 +1,12 @@
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { AppError, messageOf } from '../../../shared/error.ts'
+import { syncFolder } from '../../platform/files/replace-file.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { isCompiled } from '../../platform/process/self.ts'
 import { runProcess } from '../../platform/process/spawn.ts'
+import { runSystemTool } from '../../platform/process/system-tools.ts'
 import type { EmbeddedProgram } from './embedded.ts'
 import { foundPrograms, majorOf, namedPrograms, type OwnProgram } from './own.ts'
 import type { Program, ProgramKind, Programs } from './port.ts'
@@ -15,6 +17,8 @@ export interface ProgramsOptions {
   embedded: readonly EmbeddedProgram[]
   postgresDirs: readonly string[]
   valkey: string | undefined
+  /** Removes nothing of others: for a version on trial, beside one that serves and may be about to run what it has unpacked. */
+  isOnTrial?: boolean
 }
 
 const kinds: readonly ProgramKind[] = ['postgres', 'valkey']
@@ -29,7 +33,7 @@ interface Listed {
 }
 
 /** The operator's own come first, then what is inside, and what the machine has only where nothing is. @throws AppError bad_request for a setting that names none. */
-export async function listPrograms({ embedded, ...named }: Omit<ProgramsOptions, 'folder'>): Promise<Listed> {
+export async function listPrograms({ embedded, ...named }: Omit<ProgramsOptions, 'folder' | 'isOnTrial'>): Promise<Listed> {
   const inside = embedded.map(
     (program): Program => ({
       ...{ kind: program.kind, name: program.name, version: program.version },
@@ -43,9 +47,9 @@ export async function listPrograms({ embedded, ...named }: Omit<ProgramsOptions,
 }
 
 /** Makes away with what an earlier start or version has left, too. @throws AppError as `listPrograms`. */
-export async function openPrograms({ folder, ...listed }: ProgramsOptions): Promise<Programs> {
+export async function openPrograms({ folder, isOnTrial = false, ...listed }: ProgramsOptions): Promise<Programs> {
   const { available, own, inside } = await listPrograms(listed)
-  await sweep(folder, inside)
+  if (!isOnTrial) await sweep(folder, inside)
   const unpack = unpacker(folder, listed.embedded)
   const ownOf = (name: string): OwnProgram | undefined => own.find((program) => program.name === name)
   return {
@@ -85,7 +89,10 @@ async function unpackInto(archive: string, into: string): Promise<void> {
   try {
     const { exitCode, stderr } = await runProcess([...unpackCommand, archive, fresh], { timeoutMs: UNPACK_TIMEOUT_MS })
     if (exitCode !== 0) throw new Error(stderr.trim().split('\n').at(-1) ?? 'it was ended')
+    // A loss of power after the name is given must not leave files that are empty under it.
+    await runSystemTool(['sync', '-f', fresh], { timeoutMs: UNPACK_TIMEOUT_MS })
     await rename(fresh, into)
+    syncFolder(dirname(into))
   } catch (cause) {
     await removeTree(fresh)
     if (existsSync(into)) return

@@ -69,6 +69,13 @@ test('what a kill has left, and what an earlier version had inside, goes at the 
   expect(readdirSync(folder())).toEqual([])
 })
 
+test('a version on trial removes nothing of the one that serves', async () => {
+  const others = ['postgres-17.1-0123456789ab', 'valkey-8.0-0123456789ab.1f2e.new']
+  for (const name of others) mkdirSync(join(folder(), name), { recursive: true })
+  await open({ isOnTrial: true })
+  expect(readdirSync(folder()).toSorted()).toEqual(others)
+})
+
 test('what an earlier version had inside stays while something of it runs', async () => {
   const old = join(folder(), 'valkey-8.0-0123456789ab')
   mkdirSync(old, { recursive: true })
