@@ -6,6 +6,7 @@ import type { Sets } from '../engines/port/sets.ts'
 import type { IdentityContext } from '../identity/context.ts'
 import type { IngressClient } from '../ingress/control/client.ts'
 import type { IngressSettings } from '../ingress/settings.ts'
+import type { KeyValueServers } from '../platform/key-value/port.ts'
 import type { Dial } from '../platform/network/dial.ts'
 import type { Lookup } from '../platform/outgoing/resolve.ts'
 import type { Paths } from '../platform/paths.ts'
@@ -49,6 +50,7 @@ export interface AppContext extends IdentityContext {
   readonly dial: Dial
   readonly programs: Programs
   readonly connectPostgres: ConnectPostgres
+  readonly keyValueServers: KeyValueServers
   /** Resolves the names that requests of the server's own go to. */
   readonly lookup: Lookup
   readonly artifacts: Artifacts

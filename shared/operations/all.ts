@@ -5,7 +5,6 @@ import { auditOperations } from './audit.ts'
 import { authOperations } from './auth.ts'
 import { backupOperations } from './backups.ts'
 import { certificateOperations } from './certificates.ts'
-import { datastoreOperations } from './datastores.ts'
 import { deployHookOperations } from './deploy-hooks.ts'
 import { deployOperations } from './deploys.ts'
 import { deviceOperations } from './device.ts'
@@ -17,6 +16,7 @@ import { environmentOperations } from './environments.ts'
 import { eventOperations } from './events.ts'
 import { healthOperations } from './health.ts'
 import { jobOperations } from './jobs.ts'
+import { keyValueOperations } from './key-value.ts'
 import { logOperations } from './logs.ts'
 import { metricOperations } from './metrics.ts'
 import { notificationOperations } from './notifications.ts'
@@ -58,12 +58,12 @@ export const operations = {
   ...domainOperations,
   ...projectOperations,
   ...environmentOperations,
-  ...datastoreOperations,
   ...postgresOperations,
   ...postgresCredentialOperations,
   ...postgresInsightOperations,
   ...postgresTunnelOperations,
   ...backupOperations,
+  ...keyValueOperations,
   ...certificateOperations,
   ...logOperations,
   ...metricOperations,

@@ -12,6 +12,7 @@ import { accountCases, asMember } from './accounts.ts'
 import { deviceCases } from './devices.ts'
 import { makeDisk, makeDiskWithSnapshot } from './disks.ts'
 import { envGroupCases } from './env-groups.ts'
+import { keyValueCases } from './key-value.ts'
 import { oauthCases } from './oauth.ts'
 import { postgresCases } from './postgres.ts'
 import { projectCases } from './projects.ts'
@@ -271,9 +272,8 @@ export const successCases: Record<OperationId, Prepare> = {
   ...projectCases,
   ...webhookCases,
   ...postgresCases,
+  ...keyValueCases,
   listPostgres: ({ workspaceId }) => [get(`/v1/postgres?ownerId=${workspaceId}&name=db&includeReplicas=true&suspended=not_suspended`)],
-  listKeyValue: ({ workspaceId }) => [get(`/v1/key-value?ownerId=${workspaceId}`)],
-  listRedis: () => [get('/v1/redis?region=oregon,frankfurt')],
   uploadSource: async (world) => {
     const options = { method: 'POST', raw: await packApp('hello-js'), headers: { 'content-type': 'application/gzip' } }
     return [

@@ -158,6 +158,19 @@ const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
       count: () => countOf('/v1/postgres?limit=100'),
     }
   },
+  createKeyValue: async () => ({
+    path: '/v1/key-value',
+    // A name is taken once, so each time has its own.
+    first: { json: { name: `once ${crypto.randomUUID()}` } },
+    other: { json: { name: 'twice' } },
+    count: () => countOf('/v1/key-value?limit=100'),
+  }),
+  createRedis: async () => ({
+    path: '/v1/redis',
+    first: { json: { name: `once ${crypto.randomUUID()}` } },
+    other: { json: { name: 'twice' } },
+    count: () => countOf('/v1/redis?limit=100'),
+  }),
   createProject: async () => ({
     path: '/v1/projects',
     // A name is taken once, so each time has its own.

@@ -8,7 +8,7 @@ import { envGroupRoutes } from '../../apps/env-groups/routes.ts'
 import { eventRoutes } from '../../apps/event-lists/routes.ts'
 import { cronJobRoutes } from '../../apps/jobs/cron-routes.ts'
 import { jobRoutes } from '../../apps/jobs/routes.ts'
-import { keyValueRoutes } from '../../apps/key-value/routes.ts'
+import { keyValueRoutes, redisRoutes } from '../../apps/key-value/routes.ts'
 import { notificationRoutes } from '../../apps/notifications/routes.ts'
 import { postgresCredentialRoutes } from '../../apps/postgres/credentials/routes.ts'
 import { postgresInsightRoutes } from '../../apps/postgres/insight/routes.ts'
@@ -206,6 +206,7 @@ function handlersOf(context: ApiContext): Handlers<OperationId, ApiContext> {
     ...projectRoutes,
     ...environmentRoutes,
     ...keyValueRoutes,
+    ...redisRoutes,
     ...postgresRoutes,
     ...postgresCredentialRoutes,
     ...postgresInsightRoutes,

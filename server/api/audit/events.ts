@@ -8,6 +8,7 @@ import {
   envVarNow,
   groupNow,
   keyNow,
+  keyValueNow,
   memberNow,
   notificationsNow,
   overridesNow,
@@ -31,6 +32,7 @@ const ofMember = { target: ({ params }: { params: { memberId: string } }) => par
 const ofWebhook = { target: ({ params }: { params: { webhookId: string } }) => params.webhookId, read: webhookNow }
 const ofWorkspace = { target: ({ params }: { params: { ownerId: string } }) => params.ownerId, read: workspaceNow }
 const ofPostgres = { target: ({ params }: { params: { postgresId: string } }) => params.postgresId, read: postgresNow }
+const ofKeyValue = { target: ({ params }: { params: { keyValueId: string } }) => params.keyValueId, read: keyValueNow }
 const made = { target: (_: unknown, reply: { id: string } | undefined) => reply?.id }
 
 export const auditEvents: AuditEvents<ApiContext> = {
@@ -160,6 +162,18 @@ export const auditEvents: AuditEvents<ApiContext> = {
   createPostgresBackup: { event: 'postgres.backup_requested', ...ofPostgres },
   startPostgresRecovery: { event: 'postgres.recovered', ...ofPostgres },
   restartPostgres: { event: 'postgres.restarted', ...ofPostgres },
+
+  createKeyValue: { event: 'key_value.created', ...made },
+  updateKeyValue: { event: 'key_value.updated', ...ofKeyValue },
+  deleteKeyValue: { event: 'key_value.deleted', ...ofKeyValue },
+  suspendKeyValue: { event: 'key_value.suspended', ...ofKeyValue },
+  resumeKeyValue: { event: 'key_value.resumed', ...ofKeyValue },
+  rotateKeyValueCredentials: { event: 'key_value.password_rotated', ...ofKeyValue },
+  createRedis: { event: 'key_value.created', ...made },
+  updateRedis: { event: 'key_value.updated', ...ofKeyValue },
+  deleteRedis: { event: 'key_value.deleted', ...ofKeyValue },
+  suspendRedis: { event: 'key_value.suspended', ...ofKeyValue },
+  resumeRedis: { event: 'key_value.resumed', ...ofKeyValue },
 
   createProject: { event: 'project.created', ...made },
   updateProject: { event: 'project.updated', ...ofProject },

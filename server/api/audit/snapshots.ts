@@ -4,6 +4,7 @@ import { findDisk } from '../../apps/disks/store.ts'
 import { sealedGroupFiles } from '../../apps/env-groups/store/file-store.ts'
 import { findGroup, listGroupVariables } from '../../apps/env-groups/store/group-store.ts'
 import { servicesOfGroup } from '../../apps/env-groups/store/link-store.ts'
+import { presentKeyValue } from '../../apps/key-value/present.ts'
 import { overridesOf } from '../../apps/notifications/overrides-store.ts'
 import { presentSettings } from '../../apps/notifications/settings.ts'
 import { settingsOf } from '../../apps/notifications/settings-store.ts'
@@ -103,6 +104,13 @@ export function postgresNow({ actor, params }: Of<{ postgresId: string }>, conte
   const datastore = findDatastore(context.db, actor.workspaceId, params.postgresId)
   if (datastore?.kind !== 'postgres') return undefined
   const { status: _, owner: __, ...settings } = presentPostgres(context, datastore)
+  return settings
+}
+
+export function keyValueNow({ actor, params }: Of<{ keyValueId: string }>, context: ApiContext): Snapshot | undefined {
+  const datastore = findDatastore(context.db, actor.workspaceId, params.keyValueId)
+  if (datastore?.kind !== 'key_value') return undefined
+  const { status: _, owner: __, ...settings } = presentKeyValue(context, datastore)
   return settings
 }
 

@@ -31,6 +31,12 @@ export function insertCredential(db: Database, sealer: Sealer, { password, ...cr
   credentials.insert(db, { ...credential, passwordSealed, validUntil: null })
 }
 
+/** Has another password be handed out in place of that of the same user. */
+export function replaceCredential(db: Database, sealer: Sealer, { password, ...credential }: NewCredential): void {
+  const passwordSealed = sealer.seal(password, passwordPurpose(credential.datastoreId, credential.userName))
+  credentials.put(db, { ...credential, passwordSealed, validUntil: null })
+}
+
 /** All credentials of a datastore, newest first, those that have been replaced included. */
 export const credentialsOf = (db: Database, datastoreId: string): StoredCredential[] =>
   credentials.all(db, 'WHERE datastore_id = $datastoreId ORDER BY created_at DESC, user_name', { datastoreId })

@@ -18,6 +18,11 @@ export interface DatastoreServer {
   specOf(datastore: StoredDatastore): Promise<ServerSpec>
   /** Resolves when it answers and has everything that is wanted of it. Repeatable. @throws the signal's reason when aborted. */
   untilReady(datastore: StoredDatastore, endpoint: ServerEndpoint, signal: AbortSignal): Promise<void>
+  /**
+   * Has a server that runs be as is wanted of it without a restart: beside the reconciler, at each poke and every minute. Repeatable.
+   * Returns when to come back though nothing happens (ms since 1970), or undefined.
+   */
+  tend?(datastore: StoredDatastore, endpoint: ServerEndpoint): Promise<number | undefined>
   /** Part of the transaction that takes note of an end that nobody asked for. Returns why, in words for people. */
   onFailed?(datastore: StoredDatastore, why: string): string
   /** Called before anything of a datastore is taken away, while its server may run still. Repeatable. */

@@ -1,9 +1,10 @@
 import { describeError } from '../../platform/server-log.ts'
-import { createDriver } from '../../platform/work/driver.ts'
+import { createDriver, type Driver } from '../../platform/work/driver.ts'
 import type { AppContext } from '../context.ts'
 import type { DatastoreServers } from './kind.ts'
 import { reconcileDatastore } from './reconcile.ts'
 import { allDatastores } from './store.ts'
+import { tendDatastore } from './tend.ts'
 
 export interface DatastoreWork {
   poke(datastoreId: string): void
@@ -19,26 +20,35 @@ function publish({ routes, stopping, log }: AppContext): void {
 }
 
 export function createDatastoreWork(context: AppContext, servers: DatastoreServers): DatastoreWork {
-  const driver = createDriver({
-    async run(datastoreId) {
+  const drivers = [
+    driverOf(context, 'datastore not reconciled', async (datastoreId) => {
       const nextAt = await reconcileDatastore(context, servers, datastoreId)
       publish(context)
       return nextAt
-    },
-    onError: (datastoreId, error) => context.log.error('datastore not reconciled', { datastoreId, ...describeError(error) }),
-    now: context.now,
-    after: context.after,
-    signal: context.stopping,
-  })
+    }),
+    driverOf(context, 'datastore not tended', (datastoreId) => tendDatastore(context, servers, datastoreId)),
+  ]
+  const drive = (datastoreId: string) => {
+    for (const driver of drivers) driver.poke(datastoreId)
+  }
   return {
     poke(datastoreId) {
       publish(context)
       context.work.poke('certificates')
-      driver.poke(datastoreId)
+      drive(datastoreId)
     },
     pokeAll() {
-      for (const { id } of allDatastores(context.db)) driver.poke(id)
+      for (const { id } of allDatastores(context.db)) drive(id)
     },
-    settled: driver.settled,
+    settled: async () => void (await Promise.all(drivers.map((driver) => driver.settled()))),
   }
 }
+
+const driverOf = (context: AppContext, failure: string, run: (datastoreId: string) => Promise<number | undefined>): Driver =>
+  createDriver({
+    run,
+    onError: (datastoreId, error) => context.log.error(failure, { datastoreId, ...describeError(error) }),
+    now: context.now,
+    after: context.after,
+    signal: context.stopping,
+  })

@@ -1,16 +1,72 @@
 import type { Static } from '@sinclair/typebox'
-import type { KeyValue, KeyValueQuery } from '../../../shared/key-value.ts'
+import type { KeyValue, KeyValueCreate, KeyValuePatch, KeyValueQuery } from '../../../shared/key-value.ts'
+import type { keyValueOperations } from '../../../shared/operations/key-value.ts'
 import { idPageOf, pageOf } from '../../http/answers/page.ts'
-import type { Handlers } from '../../http/handlers/call.ts'
+import { type Actor, answer, type Handlers } from '../../http/handlers/call.ts'
 import type { Viewer } from '../../identity/scopes/protection.ts'
 import type { AppContext } from '../context.ts'
-import { listDatastores } from '../datastores/store.ts'
-import { presentKeyValue } from './present.ts'
+import { deleteDatastore, resumeDatastore, suspendDatastore } from '../datastores/operations.ts'
+import { requireDatastore } from '../datastores/require.ts'
+import { listDatastores, type StoredDatastore } from '../datastores/store.ts'
+import { changeStore, createStore, rotate } from './operations.ts'
+import { presentCredentials } from './passwords.ts'
+import { presentConnection, presentKeyValue } from './present.ts'
 
-export const keyValueRoutes: Handlers<'listKeyValue' | 'listRedis', AppContext> = {
-  listKeyValue: ({ actor, query }, context) => pageOf('keyValue', found(context, actor, query), ({ id }) => [id]),
-  listRedis: ({ actor, query }, context) => pageOf('redis', found(context, actor, query), ({ id }) => [id]),
+type RedisIds = Extract<keyof typeof keyValueOperations, `${string}Redis${string}`>
+type KeyValueIds = Exclude<keyof typeof keyValueOperations, RedisIds>
+
+interface Asked {
+  actor: Actor
+  params: { keyValueId: string }
 }
 
 const found = (context: AppContext, actor: Viewer, query: Static<typeof KeyValueQuery>): KeyValue[] =>
   listDatastores(context.db, actor, { ...query, ...idPageOf(query), kind: 'key_value' }).map((one) => presentKeyValue(context, one))
+
+const asked = (context: AppContext, { actor, params }: Asked): StoredDatastore =>
+  requireDatastore(context, actor, params.keyValueId, 'key_value')
+
+const create = ({ actor, body }: { actor: Actor; body: KeyValueCreate }, context: AppContext) =>
+  presentKeyValue(context, createStore(context, actor, body))
+
+const get = (call: Asked, context: AppContext) => presentKeyValue(context, asked(context, call))
+
+const update = (call: Asked & { body: KeyValuePatch }, context: AppContext) =>
+  presentKeyValue(context, changeStore(context, call.actor, { datastore: asked(context, call), patch: call.body }))
+
+const acting = (act: (context: AppContext, datastore: StoredDatastore) => void) => (call: Asked, context: AppContext) => {
+  act(context, asked(context, call))
+  return undefined
+}
+
+export const keyValueRoutes: Handlers<KeyValueIds, AppContext> = {
+  listKeyValue: ({ actor, query }, context) => pageOf('keyValue', found(context, actor, query), ({ id }) => [id]),
+  createKeyValue: create,
+  getKeyValue: get,
+  updateKeyValue: update,
+  deleteKeyValue: acting(deleteDatastore),
+  suspendKeyValue: acting(suspendDatastore),
+  resumeKeyValue: acting(resumeDatastore),
+  getKeyValueConnectionInfo: (call, context) => presentConnection(context, asked(context, call)),
+  listKeyValueCredentials: (call, context) => presentCredentials(context, asked(context, call).id),
+  rotateKeyValueCredentials(call, context) {
+    const datastore = asked(context, call)
+    rotate(context, datastore, call.body?.formerValidHours)
+    return answer(201, presentCredentials(context, datastore.id))
+  },
+}
+
+/** The old name of them, under which clients of Render's API know them as well. */
+export const redisRoutes: Handlers<RedisIds, AppContext> = {
+  listRedis: ({ actor, query }, context) => pageOf('redis', found(context, actor, query), ({ id }) => [id]),
+  createRedis: create,
+  getRedis: get,
+  updateRedis: update,
+  deleteRedis: acting(deleteDatastore),
+  suspendRedis: acting(suspendDatastore),
+  resumeRedis: acting(resumeDatastore),
+  getRedisConnectionInfo(call, context) {
+    const { cliCommand: redisCLICommand, ...strings } = presentConnection(context, asked(context, call))
+    return { ...strings, redisCLICommand }
+  },
+}

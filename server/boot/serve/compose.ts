@@ -17,6 +17,7 @@ import { createIngressClient } from '../../ingress/control/client.ts'
 import { migrateDatabase } from '../../platform/db/migrate.ts'
 import { holdExclusively, openDatabase } from '../../platform/db/open.ts'
 import { type DataLock, lockDataDir } from '../../platform/files/lock.ts'
+import { keyValueServers } from '../../platform/key-value/client.ts'
 import { readMachine } from '../../platform/machine.ts'
 import { createMailer } from '../../platform/mail/mailer.ts'
 import { mailSettingsOf } from '../../platform/mail/settings.ts'
@@ -72,6 +73,9 @@ export interface Composed {
   close(): Promise<void>
 }
 
+/** How others are spoken to, unless parts are given for it. */
+const outward = { dial: dialTcp, lookup: systemLookup, connectPostgres, keyValueServers }
+
 /** Makes each part once that is not given. @throws AppError unavailable where the data directory cannot be served, bad_request for settings that lack others. */
 export async function compose(options: ComposeOptions): Promise<Composed> {
   const { config, version, log } = options
@@ -109,9 +113,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     ...kept,
     engine,
     programs,
-    dial: parts.dial ?? dialTcp,
-    connectPostgres: parts.connectPostgres ?? connectPostgres,
-    lookup: parts.lookup ?? systemLookup,
+    ...outward,
     ...building,
     outputLogs: createOutputLogs({ outputs: engine.output, collector, store: kept.logStore, rate: DEFAULT_LOG_RATE, onError }),
     traffic: telemetry.traffic,

@@ -1,4 +1,5 @@
 import type { DatastoreServers } from '../../apps/datastores/kind.ts'
+import { keyValueServer } from '../../apps/key-value/server.ts'
 import { alignUsersQuietly } from '../../apps/postgres/credentials/align.ts'
 import { postgresServer } from '../../apps/postgres/server.ts'
 import type { Context } from './context.ts'
@@ -9,4 +10,5 @@ export const datastoreServers = (context: Context): DatastoreServers => ({
     ...postgresServer(context, { onStarted: (place) => alignUsersQuietly(context, place) }),
     beforeRemoval: ({ id }) => context.work.keepLastBackup(id),
   },
+  key_value: keyValueServer(context),
 })

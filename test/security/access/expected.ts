@@ -37,6 +37,12 @@ const person = (status: number, more: Omit<Expected, 'needs' | 'status'> = {}): 
 const read = (needs: Access): Expected => ({ needs, status: 200 })
 const entry = (needs: Access, status: number, more: Omit<Expected, 'needs' | 'status'> = {}): Expected => ({ needs, status, ...more })
 
+const createDatastore = entry('datastores.create', 201, {
+  isPlaced: true,
+  uses: ['environmentId'],
+  json: ({ environmentId }) => ({ name: `made ${crypto.randomUUID()}`, ...(environmentId && { environmentId }) }),
+})
+
 /**
  * Every operation, with what it needs and what it answers to who has that, on a server that runs nothing: where something would have to
  * run, the answer is a conflict.
@@ -185,11 +191,7 @@ export const expected: Record<OperationId, Expected> = {
     query: ({ serviceId }) => `?resourceIds=${serviceId}`,
   }),
   listPostgres: read('datastores.read'),
-  createPostgres: entry('datastores.create', 201, {
-    isPlaced: true,
-    uses: ['environmentId'],
-    json: ({ environmentId }) => ({ name: `made ${crypto.randomUUID()}`, ...(environmentId && { environmentId }) }),
-  }),
+  createPostgres: createDatastore,
   getPostgres: read('datastores.read'),
   updatePostgres: entry('datastores.update', 200, { json: () => ({ name: `renamed ${crypto.randomUUID()}` }) }),
   deletePostgres: entry('datastores.delete', 204),
@@ -212,7 +214,23 @@ export const expected: Record<OperationId, Expected> = {
   openPostgresTunnel: entry('datastores.credentials', 409),
   cancelPostgresQuery: entry('datastores.update', 409),
   listKeyValue: read('datastores.read'),
+  createKeyValue: createDatastore,
+  getKeyValue: read('datastores.read'),
+  updateKeyValue: entry('datastores.update', 200, { json: () => ({ name: `renamed ${crypto.randomUUID()}` }) }),
+  deleteKeyValue: entry('datastores.delete', 204),
+  suspendKeyValue: entry('datastores.update', 202),
+  resumeKeyValue: entry('datastores.update', 202),
+  getKeyValueConnectionInfo: read('datastores.credentials'),
   listRedis: read('datastores.read'),
+  createRedis: createDatastore,
+  getRedis: read('datastores.read'),
+  updateRedis: entry('datastores.update', 200, { json: () => ({ name: `renamed ${crypto.randomUUID()}` }) }),
+  deleteRedis: entry('datastores.delete', 204),
+  suspendRedis: entry('datastores.update', 202),
+  resumeRedis: entry('datastores.update', 202),
+  getRedisConnectionInfo: read('datastores.credentials'),
+  listKeyValueCredentials: read('datastores.credentials'),
+  rotateKeyValueCredentials: entry('datastores.credentials', 201),
   listLogs: entry('logs.read', 200, service),
   subscribeLogs: entry('logs.read', 400, service),
   listLogValues: entry('logs.read', 200, { uses: ['serviceId'], query: ({ serviceId }) => `?label=level&resource=${serviceId}` }),

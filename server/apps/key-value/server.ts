@@ -1,0 +1,82 @@
+import { AppError } from '../../../shared/error.ts'
+import { keyValuePlans } from '../../../shared/key-value.ts'
+import { pause } from '../../platform/work/clock.ts'
+import type { AppContext } from '../context.ts'
+import { usualPorts } from '../datastores/addresses.ts'
+import type { DatastoreServer, ServerEndpoint, ServerSpec } from '../datastores/kind.ts'
+import type { StoredDatastore } from '../datastores/store.ts'
+import { baseEnv } from '../launch/launch.ts'
+import { passwordsOf } from './passwords.ts'
+import { planOf } from './plan.ts'
+import { currentProgram } from './program.ts'
+import { configFile } from './server/config.ts'
+import { CONFIG_FILE, startCommand } from './server/start-command.ts'
+import { requireRow } from './store.ts'
+import { adminLogin, infoOf, tendStore } from './tend.ts'
+
+const MIB = 1024 * 1024
+/** A snapshot of the largest plan is written in less. */
+const GRACE_MS = 60_000
+const FIRST_PAUSE_MS = 10
+const LONGEST_PAUSE_MS = 1000
+
+/** How the server of a key-value store is run, and when it is one. */
+export const keyValueServer = (context: AppContext): DatastoreServer => ({
+  port: usualPorts.key_value,
+  graceMs: GRACE_MS,
+  specOf: (datastore) => specOf(context, datastore),
+  tend: (datastore, endpoint) => tendStore(context, datastore, endpoint),
+  untilReady: (datastore, endpoint, signal) => untilReady(context, { datastore, endpoint, signal }),
+})
+
+async function specOf(context: AppContext, datastore: StoredDatastore): Promise<ServerSpec> {
+  const { name, server } = currentProgram(context)
+  await context.programs.ensure(name)
+  const own = requireRow(context.db, datastore.id)
+  const plan = planOf(datastore)
+  const { cpu, memoryMb, pids } = keyValuePlans[plan]
+  const hasOwnNetwork = context.engine.capabilities.ownNetworks
+  const content = configFile({ ...own, plan, user: own.id, passwords: passwordsOf(context, own), hasOwnNetwork })
+  return {
+    files: { programs: name },
+    command: startCommand(own.laid),
+    env: (view) => ({
+      ...baseEnv(view),
+      DATA: view.volume ?? '',
+      SERVER: `${view.root}/${server}`,
+      CONFIG: `${view.secrets}/${CONFIG_FILE}`,
+      PORT: String(view.port),
+    }),
+    secretFiles: { key: keyOf(content), read: () => [{ name: CONFIG_FILE, content }] },
+    limits: { cpu, memoryBytes: memoryMb * MIB, pids },
+  }
+}
+
+/** Another content stands under another key. */
+const keyOf = (content: string): string => new Bun.CryptoHasher('sha256').update(content).digest('hex').slice(0, 32)
+
+interface Awaited {
+  datastore: StoredDatastore
+  endpoint: ServerEndpoint
+  signal: AbortSignal
+}
+
+/** Ready is one that has read its files. What takes longer, such as a journal that begins, goes on beside it. */
+async function untilReady(context: AppContext, { datastore, endpoint, signal }: Awaited): Promise<void> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    if (await isReady(context, { datastore, endpoint, signal })) break
+    await pause(context, pauseMs, signal)
+  }
+  await tendStore(context, datastore, endpoint)
+}
+
+async function isReady(context: AppContext, { datastore, endpoint, signal }: Awaited): Promise<boolean> {
+  try {
+    const login = adminLogin(context, requireRow(context.db, datastore.id))
+    return await context.keyValueServers.use(endpoint, login, async (send) => !(await infoOf(send)).isLoading, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof AppError) return false
+    throw error
+  }
+}

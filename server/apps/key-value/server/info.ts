@@ -1,0 +1,53 @@
+/** What is read of the answer to `INFO`. Times are milliseconds since 1970, sizes bytes. */
+export interface ServerInfo {
+  isLoading: boolean
+  /** Whether writes go to the journal. */
+  isJournaling: boolean
+  /** Whether a snapshot or a new journal is being written. */
+  isWriting: boolean
+  isJournalGood: boolean
+  isSnapshotGood: boolean
+  /** Snapshots written since the start. */
+  snapshots: number
+  lastSnapshotAt: number
+  version: string
+  usedMemory: number
+  maxMemory: number
+  clients: number
+  hits: number
+  misses: number
+  evictions: number
+  expirations: number
+  commands: number
+  keys: number
+}
+
+/** Reads the answer to `INFO` of Valkey or Redis; figures that it lacks are 0. */
+export function readInfo(text: string): ServerInfo {
+  const told = new Map(text.split(/\r?\n/).map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]))
+  const figure = (name: string): number => Number(told.get(name) ?? 0) || 0
+  const isOn = (name: string): boolean => figure(name) > 0
+  return {
+    isLoading: isOn('loading'),
+    isJournaling: isOn('aof_enabled'),
+    isWriting: ['aof_rewrite_in_progress', 'aof_rewrite_scheduled', 'rdb_bgsave_in_progress'].some(isOn),
+    isJournalGood: told.get('aof_last_bgrewrite_status') === 'ok' && told.get('aof_last_write_status') === 'ok',
+    isSnapshotGood: told.get('rdb_last_bgsave_status') === 'ok',
+    snapshots: figure('rdb_saves'),
+    lastSnapshotAt: figure('rdb_last_save_time') * 1000,
+    version: told.get('valkey_version') ?? told.get('redis_version') ?? '',
+    usedMemory: figure('used_memory'),
+    maxMemory: figure('maxmemory'),
+    clients: figure('connected_clients'),
+    hits: figure('keyspace_hits'),
+    misses: figure('keyspace_misses'),
+    evictions: figure('evicted_keys'),
+    expirations: figure('expired_keys'),
+    commands: figure('total_commands_processed'),
+    keys: keysIn(told),
+  }
+}
+
+/** Lines such as `db0:keys=4,expires=0,avg_ttl=0`. */
+const keysIn = (told: ReadonlyMap<string, string>): number =>
+  [...told].filter(([name]) => /^db\d+$/.test(name)).reduce((sum, [, value]) => sum + Number(/keys=(\d+)/.exec(value)?.[1] ?? 0), 0)

@@ -1,0 +1,61 @@
+import type { keyValueOperations } from '../../shared/operations/key-value.ts'
+import { call } from '../support/client.ts'
+import type { Prepare, SuccessCase } from './cases.ts'
+import type { World } from './world.ts'
+
+let count = 0
+const newName = (): string => `store ${++count}`
+
+async function madePath(world: World, under: 'key-value' | 'redis'): Promise<string> {
+  const url = `${world.platform.url}/v1/${under}`
+  const { body } = await call<{ id: string }>(url, { json: { name: newName() }, token: world.platform.adminToken })
+  return `/v1/${under}/${body.id}`
+}
+
+const send = (method: string, status: number, path: string, json?: unknown): SuccessCase => ({
+  status,
+  path,
+  options: { method, ...(json === undefined ? {} : { json }) },
+})
+
+const changes = { name: 'renamed store', maxmemoryPolicy: 'volatile-ttl', persistenceMode: 'off', ipAllowList: [] }
+
+/** One that a world has, whichever name it is asked for by. */
+const known = (under: 'key-value' | 'redis', { keyValueId }: World): string => `/v1/${under}/${keyValueId}`
+
+/** Requests for key-value stores, which succeed. */
+export const keyValueCases: Record<keyof typeof keyValueOperations, Prepare> = {
+  listKeyValue: ({ workspaceId }) => [{ status: 200, path: `/v1/key-value?ownerId=${workspaceId}` }],
+  createKeyValue: async (world) => [
+    send('POST', 201, '/v1/key-value', { name: newName() }),
+    send('POST', 201, '/v1/key-value', {
+      name: newName(),
+      ownerId: world.workspaceId,
+      plan: 'standard',
+      region: 'oregon',
+      environmentId: await world.makeEnvironment(),
+      maxmemoryPolicy: 'allkeys-lru',
+      persistenceMode: 'journal-snapshot',
+      ipAllowList: [{ cidrBlock: '203.0.113.0/24', description: 'office' }],
+    }),
+  ],
+  getKeyValue: (world) => [{ status: 200, path: known('key-value', world) }],
+  updateKeyValue: async (world) => [send('PATCH', 200, await madePath(world, 'key-value'), changes)],
+  deleteKeyValue: async (world) => [send('DELETE', 204, await madePath(world, 'key-value'))],
+  suspendKeyValue: (world) => [send('POST', 202, `${known('key-value', world)}/suspend`)],
+  resumeKeyValue: async (world) => [send('POST', 202, `${await madePath(world, 'key-value')}/resume`)],
+  getKeyValueConnectionInfo: (world) => [{ status: 200, path: `${known('key-value', world)}/connection-info` }],
+  listKeyValueCredentials: (world) => [{ status: 200, path: `${known('key-value', world)}/credentials` }],
+  rotateKeyValueCredentials: (world) => [
+    send('POST', 201, `${known('key-value', world)}/credentials`),
+    send('POST', 201, `${known('key-value', world)}/credentials`, { formerValidHours: 0 }),
+  ],
+  listRedis: () => [{ status: 200, path: '/v1/redis?region=oregon,frankfurt' }],
+  createRedis: () => [send('POST', 201, '/v1/redis', { name: newName(), maxmemoryPolicy: 'noeviction', ipAllowList: [] })],
+  getRedis: (world) => [{ status: 200, path: known('redis', world) }],
+  updateRedis: async (world) => [send('PATCH', 200, await madePath(world, 'redis'), { maxmemoryPolicy: 'noeviction' })],
+  deleteRedis: async (world) => [send('DELETE', 204, await madePath(world, 'redis'))],
+  suspendRedis: (world) => [send('POST', 202, `${known('redis', world)}/suspend`)],
+  resumeRedis: async (world) => [send('POST', 202, `${await madePath(world, 'redis')}/resume`)],
+  getRedisConnectionInfo: (world) => [{ status: 200, path: `${known('redis', world)}/connection-info` }],
+}
