@@ -19,6 +19,7 @@ import { addEnvironmentCommands } from './commands/environments.ts'
 import { addEventsCommand } from './commands/events.ts'
 import { addInviteCommands } from './commands/invites.ts'
 import { addJobCommands } from './commands/jobs.ts'
+import { addKeyValueCommands } from './commands/key-value.ts'
 import { addKeyCommands } from './commands/keys.ts'
 import { addLinkCommand } from './commands/link.ts'
 import { addLogsCommand } from './commands/logs.ts'
@@ -79,6 +80,7 @@ const groups = [
   addSecretFileCommands,
   addDiskCommands,
   addPostgresCommands,
+  addKeyValueCommands,
   addDomainCommands,
   addEdgeRuleCommands,
   addWebhookCommands,

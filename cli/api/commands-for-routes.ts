@@ -18,6 +18,7 @@ const commands: Partial<Record<OperationId, string>> = {
   listEvents: 'services events :serviceId',
   listWorkspaceEvents: 'events',
   listInstances: 'services instances :serviceId',
+  listKeyValue: 'kv list',
   listJobs: 'jobs list :serviceId',
   listPermissions: 'permissions',
   listPostgres: 'postgres list',

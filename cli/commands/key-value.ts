@@ -1,0 +1,136 @@
+import { type Command, Option } from 'commander'
+import { type KeyValue, type KeyValuePatch, keyValuePlanNames, maxmemoryPolicies, persistenceModes } from '../../shared/key-value.ts'
+import { allPages } from '../api/pages.ts'
+import { usageError } from '../base/error.ts'
+import { present } from '../base/present.ts'
+import { resolveKeyValue } from '../finding/key-value.ts'
+import { untilAvailable } from '../key-value/until-available.ts'
+import { addPlaceFilter, addPlaceOption, emptyIn, type PlaceOptions, placeFilter, placeOfNew } from '../options/place.ts'
+import { allowListOf } from '../options/service.ts'
+import { gather } from '../options/values.ts'
+import type { Context, Start } from '../session/context.ts'
+import { printList } from '../session/output.ts'
+import { confirmByName } from '../session/prompt.ts'
+import { type Column, formatFields } from '../terminal/table.ts'
+import { clean } from '../terminal/text.ts'
+import { addKeyValueAccessCommands } from './key-value-access.ts'
+import { addKeyValuePromptCommand } from './key-value-prompt.ts'
+
+export type OfStore = (name: string, description: string) => Command
+
+export function addKeyValueCommands(program: Command, start: Start): void {
+  const stores = program.command('kv').alias('key-value').description('Key-value stores (Valkey, which speaks as Redis does)')
+  addPlaceFilter(stores.command('list').alias('ls').description('List key-value stores')).action(
+    (options: PlaceOptions, command: Command) => list(start(command), options),
+  )
+  addPlaceOption(addSettings(stores.command('create').description('Create a key-value store')))
+    .argument('<name>', 'Its name')
+    .option('-d, --detach', 'Do not wait until it is available')
+    .addHelpText('after', '\nExample:\n  $ cpctl kv create cache --plan starter --policy allkeys-lru')
+    .action((name: string, options: CreateOptions, command: Command) => create(start(command), name, options))
+  const of: OfStore = (name, description) => stores.command(name).description(description).argument('<store>', 'Name or id')
+  of('get', 'Show a key-value store')
+    .alias('show')
+    .action((name: string, _: unknown, command: Command) => get(start(command), name))
+  addSettings(of('update', 'Change a key-value store; another plan restarts it, all else is in force at once'))
+    .option('--name <name>', 'New name')
+    .action((name: string, options: SettingOptions & { name?: string }, command: Command) => update(start(command), name, options))
+  of('delete', 'Delete a key-value store with everything in it')
+    .alias('rm')
+    .option('-y, --yes', 'Do not ask')
+    .action((name: string, { yes }: { yes?: boolean }, command: Command) => remove(start(command), name, yes === true))
+  addKeyValueAccessCommands(of, start)
+  addKeyValuePromptCommand(of, start)
+}
+
+interface SettingOptions {
+  plan?: KeyValue['plan']
+  policy?: string
+  persistence?: string
+  allowIp?: string[]
+}
+
+const hyphened = (values: readonly string[]): string[] => values.map((value) => value.replace('_', '-'))
+
+const addSettings = (command: Command): Command =>
+  command
+    .addOption(new Option('--plan <plan>', 'Memory, three quarters of which are for keys').choices(keyValuePlanNames))
+    .addOption(new Option('--policy <policy>', 'What is removed when the memory is full').choices(hyphened(maxmemoryPolicies)))
+    .addOption(new Option('--persistence <mode>', 'What survives a restart').choices(hyphened(persistenceModes)))
+    .option('--allow-ip <ranges>', 'Addresses from outside that may connect, such as 203.0.113.0/24; or everywhere, or nobody', gather)
+
+const settingsIn = ({ plan, policy, persistence, allowIp }: SettingOptions): KeyValuePatch =>
+  present({
+    plan: plan as KeyValuePatch['plan'],
+    maxmemoryPolicy: policy as KeyValuePatch['maxmemoryPolicy'],
+    persistenceMode: persistence as KeyValuePatch['persistenceMode'],
+    ipAllowList: allowIp && allowListOf(allowIp),
+  })
+
+const columns: Column<KeyValue>[] = [
+  { title: 'NAME', value: ({ name }) => name, isFlexible: true, colour: () => 'bold' },
+  { title: 'ID', value: ({ id }) => id },
+  { title: 'PLAN', value: ({ plan }) => plan },
+  { title: 'VERSION', value: ({ version }) => version },
+  { title: 'POLICY', value: ({ options }) => options.maxmemoryPolicy },
+  { title: 'PERSISTENCE', value: ({ options }) => options.persistenceMode },
+  { title: 'STATUS', value: ({ status }) => status, colour: ({ status }) => (status === 'available' ? 'green' : 'yellow') },
+]
+
+async function list(context: Context, options: PlaceOptions): Promise<void> {
+  const filter = await placeFilter(context, options)
+  const page = await allPages((query) => context.client.call('listKeyValue', { query: { ...query, ...filter } }))
+  const empty = emptyIn(options, 'No key-value stores yet. Make one with cpctl kv create <name>.')
+  printList(context, { page, row: ({ keyValue }) => keyValue, columns, empty })
+}
+
+interface CreateOptions extends SettingOptions, PlaceOptions {
+  detach?: boolean
+}
+
+async function create(context: Context, name: string, { detach, ...options }: CreateOptions): Promise<void> {
+  const place = await placeOfNew(context, options)
+  const body = { name, ...settingsIn(options), ...(place && { environmentId: place.environment.id }) }
+  const made = await context.client.call('createKeyValue', { body })
+  const store = detach === true ? made : await untilAvailable(context, made)
+  if (context.isJson) return context.printJson(store)
+  context.print(clean`Created ${store.name} (${store.id}): ${store.status}.`)
+  context.print(
+    clean`cpctl kv info ${store.name} tells how to connect; cpctl env set REDIS_URL --from-kv ${store.name} gives it to a service.`,
+  )
+}
+
+async function get(context: Context, name: string): Promise<void> {
+  const store = await resolveKeyValue(context, name)
+  if (context.isJson) return context.printJson(store)
+  const { id, plan, version, status, options, ipAllowList, environmentId, createdAt } = store
+  const fields: [string, string][] = [
+    ['Name', store.name],
+    ['Id', id],
+    ['Status', status],
+    ['Plan', plan],
+    ['Version', version],
+    ['When full', options.maxmemoryPolicy],
+    ['Persistence', options.persistenceMode],
+    ['Allowed', ipAllowList.map(({ cidrBlock }) => cidrBlock).join(', ') || 'nobody from outside'],
+    ...(environmentId === undefined ? [] : [['Environment', environmentId] as [string, string]]),
+    ['Created', createdAt],
+  ]
+  context.io.stdout.write(formatFields(fields, context.paint))
+}
+
+async function update(context: Context, nameOrId: string, { name, ...options }: SettingOptions & { name?: string }): Promise<void> {
+  const body = { ...settingsIn(options), ...present({ name }) }
+  if (Object.keys(body).length === 0) throw usageError('There is nothing to change.', 'cpctl kv update --help tells what can be.')
+  const { id } = await resolveKeyValue(context, nameOrId)
+  const changed = await context.client.call('updateKeyValue', { params: { keyValueId: id }, body })
+  if (context.isJson) context.printJson(changed)
+  else context.print(clean`Changed ${changed.name}.`)
+}
+
+async function remove(context: Context, nameOrId: string, isConfirmed: boolean): Promise<void> {
+  const { id, name } = await resolveKeyValue(context, nameOrId)
+  await confirmByName(context, name, isConfirmed)
+  await context.client.call('deleteKeyValue', { params: { keyValueId: id } })
+  if (!context.isJson) context.print(clean`Deleted ${name}.`)
+}

@@ -1,0 +1,125 @@
+import { afterEach, expect, test } from 'vitest'
+import { formatAnswer } from '../../cli/key-value/answer.ts'
+import { clientArguments } from '../../cli/key-value/client-program.ts'
+import { wordsIn } from '../../cli/key-value/words.ts'
+import type { KeyValue } from '../../shared/key-value.ts'
+import { pageOf } from './examples.ts'
+import { type Answers, type FakeServer, startFakeServer } from './fake-server.ts'
+import { cpctl, type TerminalOptions } from './terminal.ts'
+
+let server: FakeServer
+afterEach(async () => {
+  expect(server?.breaches ?? []).toEqual([])
+  await server?.stop()
+})
+
+const id = 'red-0b1c2d3e4f5g6h7i8j9k'
+const at = '2026-02-01T11:00:00.000Z'
+const store = (fields: Partial<KeyValue> = {}): KeyValue => ({
+  id,
+  name: 'cache',
+  owner: { id: 'tea-0b1c2d3e4f5g6h7i8j9k', name: 'Acme', email: 'ada@example.com', type: 'team' },
+  plan: 'starter',
+  region: 'oregon',
+  status: 'available',
+  version: '9',
+  ipAllowList: [],
+  suspended: 'not_suspended',
+  suspenders: [],
+  createdAt: at,
+  updatedAt: at,
+  dashboardUrl: 'http://localhost/docs',
+  options: { maxmemoryPolicy: 'allkeys_lru', persistenceMode: 'journal_snapshot' },
+  ...fields,
+})
+
+function serving(answers: Answers) {
+  server = startFakeServer({ listKeyValue: () => pageOf('keyValue', [store()]), ...answers })
+  return (argv: string[], options: TerminalOptions = {}) =>
+    cpctl(argv, { ...options, env: { CPCTL_URL: server.url, CPCTL_TOKEN: 'cpk_test' } })
+}
+
+test('create waits until the store is there, and says how to go on', async () => {
+  const states = ['creating', 'available'] as const
+  let asked = 0
+  const run = serving({
+    createKeyValue: ({ body }) => {
+      expect(body).toEqual({ name: 'cache', plan: 'standard', maxmemoryPolicy: 'allkeys-lru', ipAllowList: [] })
+      return store({ status: 'creating' })
+    },
+    getKeyValue: () => store({ status: states[asked++] ?? 'available' }),
+  })
+  const { exitCode, stdout, stderr } = await run([
+    'kv',
+    'create',
+    'cache',
+    '--plan',
+    'standard',
+    '--policy',
+    'allkeys-lru',
+    '--allow-ip',
+    'nobody',
+  ])
+  expect(exitCode).toBe(0)
+  expect(stdout).toContain(`Created cache (${id}): available.`)
+  expect(stderr).toContain('cache is creating')
+})
+
+test('list and get show what there is', async () => {
+  const run = serving({})
+  expect((await run(['kv', 'ls'], { columns: 160 })).stdout).toMatch(/cache +red-0b1c2d3e4f5g6h7i8j9k +starter +9 +allkeys_lru/)
+  expect((await run(['kv', 'get', 'cache'])).stdout).toContain('nobody from outside')
+  expect((await run(['kv', 'get', 'cash'])).stderr).toContain('Did you mean cache?')
+})
+
+test('update changes what is named, and refuses to change nothing', async () => {
+  const run = serving({
+    updateKeyValue: ({ body }) => {
+      expect(body).toEqual({ persistenceMode: 'journal-snapshot' })
+      return store()
+    },
+  })
+  expect((await run(['kv', 'update', 'cache', '--persistence', 'journal-snapshot'])).stdout).toBe('Changed cache.\n')
+  expect((await run(['kv', 'update', 'cache'])).exitCode).toBe(2)
+})
+
+test('a rotation tells which passwords are good', async () => {
+  const run = serving({
+    rotateKeyValueCredentials: ({ body }) => {
+      expect(body).toEqual({ formerValidHours: 2 })
+      return [
+        { username: id, default: true, createdAt: at },
+        { username: id, default: false, createdAt: at, expiresAt: '2026-02-01T13:00:00.000Z' },
+      ]
+    },
+  })
+  const { stdout } = await run(['kv', 'credentials', 'cache', '--rotate', '--former-hours', '2'])
+  expect(stdout).toMatch(/it is replaced[\s\S]*2026-02-01T13:00:00.000Z/)
+})
+
+test('info says where there is no way in from outside, and cli then says what to do', async () => {
+  const run = serving({
+    getKeyValueConnectionInfo: () => ({
+      internalConnectionString: `redis://${id}:pw@${id}:6379`,
+      externalConnectionString: '',
+      cliCommand: '',
+    }),
+  })
+  expect((await run(['kv', 'info', 'cache'])).stdout).toContain('CP_INGRESS_KEY_VALUE')
+  const { exitCode, stderr } = await run(['kv', 'cli', 'cache', 'PING'])
+  expect(exitCode).toBe(1)
+  expect(stderr).toContain('CP_INGRESS_KEY_VALUE')
+})
+
+test('programs of the machine are given the password where nobody else sees it', () => {
+  const { args, env } = clientArguments({ url: `rediss://${id}:pw@kv.example.com:6380`, words: ['GET', 'a'], isInsecure: false })
+  expect(args).toEqual(['-h', 'kv.example.com', '-p', '6380', '--user', id, '--tls', '--sni', 'kv.example.com', 'GET', 'a'])
+  expect(env).toEqual({ REDISCLI_AUTH: 'pw' })
+})
+
+test('lines are read, and answers shown, as redis-cli does', () => {
+  expect(wordsIn(String.raw`SET "a key" 'it''s' "x\"\n"`.replace("''", ''))).toEqual(['SET', 'a key', 'its', 'x"\n'])
+  expect(() => wordsIn('SET "open')).toThrow('not closed')
+  expect(formatAnswer(['a', 1, null, ['b']])).toBe('1) "a"\n2) (integer) 1\n3) (nil)\n4) 1) "b"')
+  expect([formatAnswer('OK'), formatAnswer([]), formatAnswer({ a: 1 })]).toEqual(['OK', '(empty list)', '1) "a"\n2) (integer) 1'])
+})
