@@ -38,7 +38,8 @@ export function addKeyValueCommands(program: Command, start: Start): void {
   of('delete', 'Delete a key-value store with everything in it')
     .alias('rm')
     .option('-y, --yes', 'Do not ask')
-    .action((name: string, { yes }: { yes?: boolean }, command: Command) => remove(start(command), name, yes === true))
+    .option('--force', 'Delete it although variables refer to it')
+    .action((name: string, options: { yes?: boolean; force?: boolean }, command: Command) => remove(start(command), name, options))
   addKeyValueAccessCommands(of, start)
   addKeyValuePromptCommand(of, start)
 }
@@ -128,9 +129,9 @@ async function update(context: Context, nameOrId: string, { name, ...options }: 
   else context.print(clean`Changed ${changed.name}.`)
 }
 
-async function remove(context: Context, nameOrId: string, isConfirmed: boolean): Promise<void> {
+async function remove(context: Context, nameOrId: string, { yes, force }: { yes?: boolean; force?: boolean }): Promise<void> {
   const { id, name } = await resolveKeyValue(context, nameOrId)
-  await confirmByName(context, name, isConfirmed)
-  await context.client.call('deleteKeyValue', { params: { keyValueId: id } })
+  await confirmByName(context, name, yes === true)
+  await context.client.call('deleteKeyValue', { params: { keyValueId: id }, query: present({ force }) })
   if (!context.isJson) context.print(clean`Deleted ${name}.`)
 }

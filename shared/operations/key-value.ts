@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { ForceDeletion } from '../datastore.ts'
 import {
   KeyValue,
   KeyValueConnectionInfo,
@@ -53,6 +54,7 @@ const remove = {
   inProtected: 'refused',
   tag: 'Key value',
   params,
+  query: ForceDeletion,
   responses: { 204: null },
   errors: ['not_found', 'conflict'],
 } as const

@@ -39,12 +39,16 @@ const acting = (act: (context: AppContext, datastore: StoredDatastore) => void) 
   return undefined
 }
 
+function remove(call: Asked & { query: { force?: boolean } }, context: AppContext): undefined {
+  deleteDatastore(context, asked(context, call), { isForced: call.query.force === true })
+}
+
 export const keyValueRoutes: Handlers<KeyValueIds, AppContext> = {
   listKeyValue: ({ actor, query }, context) => pageOf('keyValue', found(context, actor, query), ({ id }) => [id]),
   createKeyValue: create,
   getKeyValue: get,
   updateKeyValue: update,
-  deleteKeyValue: acting(deleteDatastore),
+  deleteKeyValue: remove,
   suspendKeyValue: acting(suspendDatastore),
   resumeKeyValue: acting(resumeDatastore),
   getKeyValueConnectionInfo: (call, context) => presentConnection(context, asked(context, call)),
@@ -62,7 +66,7 @@ export const redisRoutes: Handlers<RedisIds, AppContext> = {
   createRedis: create,
   getRedis: get,
   updateRedis: update,
-  deleteRedis: acting(deleteDatastore),
+  deleteRedis: remove,
   suspendRedis: acting(suspendDatastore),
   resumeRedis: acting(resumeDatastore),
   getRedisConnectionInfo(call, context) {
