@@ -54,7 +54,20 @@ const harmless = [
   ...['environmentId', 'environmentIds', 'projectId', 'projectIds', 'protectedStatus', 'resourceIds'],
   ...['envGroupId', 'eventFilter', 'eventId', 'fileName', 'from', 'imageUrl', 'ref', 'to', 'url', 'webhookId'],
   ...['timezone', 'type', 'uri', 'user', 'workspaceId', 'workspaceName'],
-  ...['connectionPool', 'databaseName', 'databaseUser', 'id', 'pid', 'postgresId', 'property', 'username', 'version'],
+  ...[
+    'backupId',
+    'connectionPool',
+    'databaseName',
+    'databaseUser',
+    'id',
+    'pid',
+    'postgresId',
+    'property',
+    'restoreName',
+    'restoreTime',
+    'username',
+    'version',
+  ],
 ]
 
 test('every string of every changing request is hidden or known to be harmless', () => {
