@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { TouchedService } from './env-group.ts'
 import { StrictObject, Time } from './schema.ts'
 
 /** Users that a database can have beside each other. */
@@ -21,7 +22,14 @@ export type PostgresCredential = Static<typeof PostgresCredential>
 export const NewPostgresCredential = Type.Composite(
   [
     PostgresCredential,
-    Type.Object({ password: Type.String({ 'x-secret': true, description: 'Also in the connection info while it is the default' }) }),
+    Type.Object({
+      password: Type.String({ 'x-secret': true, description: 'Also in the connection info while it is the default' }),
+      touched: Type.Optional(
+        Type.Array(TouchedService, {
+          description: 'Services whose variables refer to the database: they connect as before until their next deploy',
+        }),
+      ),
+    }),
   ],
   { $id: 'NewPostgresCredential' },
 )

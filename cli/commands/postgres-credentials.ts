@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { maxFormerHours, type PostgresCredential } from '../../shared/postgres-credentials.ts'
 import { present } from '../base/present.ts'
+import { tellTouched } from '../env-groups/touched.ts'
 import { resolvePostgres } from '../finding/postgres.ts'
 import { wholeNumber } from '../options/values.ts'
 import type { Context, Start } from '../session/context.ts'
@@ -12,6 +13,7 @@ import { clean } from '../terminal/text.ts'
 interface RotateOptions {
   user?: string
   keepFor?: number
+  deploy?: boolean
 }
 
 const details = `
@@ -31,6 +33,7 @@ export function addPostgresCredentialCommands(postgres: Command, start: Start): 
       'End the other users so many hours from now; default: they stay until they are deleted',
       wholeNumber(0, maxFormerHours),
     )
+    .option('--deploy', 'Deploy the services whose variables refer to the database, so that they connect as the new user')
     .addHelpText('after', details)
     .action((name: string, options: RotateOptions, command: Command) => rotate(start(command), name, options))
   of('delete', 'Delete a user and end its connections')
@@ -56,13 +59,23 @@ async function list(context: Context, name: string): Promise<void> {
   printList(context, { page, row: (item) => item, columns, empty: 'There are no users.' })
 }
 
-async function rotate(context: Context, nameOrId: string, { user, keepFor }: RotateOptions): Promise<void> {
+async function rotate(context: Context, nameOrId: string, { user, keepFor, deploy }: RotateOptions): Promise<void> {
   const { id, name } = await resolvePostgres(context, nameOrId)
   const body = present({ username: user, formerValidHours: keepFor })
-  const made = await context.client.call('createPostgresCredential', { params: { postgresId: id }, body })
-  if (context.isJson) return context.printJson(made)
+  const made = await context.client.call('createPostgresCredential', { params: { postgresId: id }, query: present({ deploy }), body })
+  if (!context.isJson) tellMade(context, { name, username: made.username, keepFor })
+  await tellTouched(context, made, { none: 'No variable of a service refers to it.', ...present({ deploy }) })
+}
+
+interface Made {
+  name: string
+  username: string
+  keepFor: number | undefined
+}
+
+function tellMade(context: Context, { name, username, keepFor }: Made): void {
   context.print(
-    clean`${name} has the user ${made.username}, and connection strings name it from now on: cpctl postgres info ${name} shows them.`,
+    clean`${name} has the user ${username}, and connection strings name it from now on: cpctl postgres info ${name} shows them.`,
   )
   context.print(
     keepFor === undefined

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Postgres } from '../../shared/postgres.ts'
 import { allPages } from '../api/pages.ts'
+import { present } from '../base/present.ts'
 import { resolvePostgres } from '../finding/postgres.ts'
 import { addPlaceFilter, emptyIn, type PlaceOptions, placeFilter } from '../options/place.ts'
 import { untilAvailable } from '../postgres/until-available.ts'
@@ -32,7 +33,8 @@ export function addPostgresLifecycleCommands(postgres: Command, start: Start): v
   of('delete', 'Delete a database with everything in it')
     .alias('rm')
     .option('-y, --yes', 'Do not ask')
-    .action((name: string, { yes }: { yes?: boolean }, command: Command) => remove(start(command), name, yes === true))
+    .option('--force', 'Delete it although variables refer to it')
+    .action((name: string, options: { yes?: boolean; force?: boolean }, command: Command) => remove(start(command), name, options))
 }
 
 const columns: Column<Postgres>[] = [
@@ -99,9 +101,9 @@ async function begin(context: Context, nameOrId: string, operation: 'resumePostg
   else context.print(clean`${name} is ${database.status}.`)
 }
 
-async function remove(context: Context, nameOrId: string, isConfirmed: boolean): Promise<void> {
+async function remove(context: Context, nameOrId: string, { yes, force }: { yes?: boolean; force?: boolean }): Promise<void> {
   const { id, name } = await resolvePostgres(context, nameOrId)
-  await confirmByName(context, name, isConfirmed)
-  await context.client.call('deletePostgres', { params: { postgresId: id } })
+  await confirmByName(context, name, yes === true)
+  await context.client.call('deletePostgres', { params: { postgresId: id }, query: present({ force }) })
   if (!context.isJson) context.print(clean`Deleted ${name}.`)
 }

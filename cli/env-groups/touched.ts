@@ -2,6 +2,7 @@ import { isDeployRunning } from '../../shared/deploy.ts'
 import type { EnvGroup, TouchedService } from '../../shared/env-group.ts'
 import { CliError } from '../base/error.ts'
 import { formatTook } from '../base/figures.ts'
+import { present } from '../base/present.ts'
 import { pollDeploy } from '../deploying/watch.ts'
 import type { Context } from '../session/context.ts'
 import { printTable } from '../session/output.ts'
@@ -36,13 +37,24 @@ const columns: Column<TouchedService>[] = [
 ]
 
 export async function tellChange(context: Context, changed: EnvGroup, { what, deploy }: ChangeOptions & { what: string }): Promise<void> {
+  const none =
+    changed.serviceLinks.length === 0
+      ? clean`No service is linked to ${changed.name}: cpctl env-groups link makes that.`
+      : 'That makes no difference for any service: each has a value of its own, or the same one.'
+  if (!context.isJson) context.print(what)
+  await tellTouched(context, changed, { none, ...present({ deploy }) })
+}
+
+/** Tells for which services a change makes a difference, and how their deploys end; `none` is said where there are no such. @throws CliError where one is not live. */
+export async function tellTouched(
+  context: Context,
+  changed: { touched?: TouchedService[] },
+  { none, deploy }: ChangeOptions & { none: string },
+): Promise<void> {
   const touched = changed.touched ?? []
   if (!context.isJson) {
-    context.print(what)
     if (touched.length > 0) printTable(context, columns, touched)
-    else if (changed.serviceLinks.length === 0)
-      context.note(clean`No service is linked to ${changed.name}: cpctl env-groups link makes that.`)
-    else context.note('That makes no difference for any service: each has a value of its own, or the same one.')
+    else context.note(none)
     if (touched.length > 0 && deploy !== true) context.note('It takes effect with their next deploys: --deploy makes them.')
   }
   const failed = await endsOf(context, touched)

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { GroupChangeQuery } from '../env-group.ts'
 import { defineOperations } from '../operation.ts'
 import { maxCredentials, NewPostgresCredential, PostgresCredential, PostgresCredentialCreate } from '../postgres-credentials.ts'
 
@@ -27,6 +28,7 @@ export const postgresCredentialOperations = defineOperations({
       'Connection strings name it from now on. It acts as the first user does, which owns all that either makes, and the others stay good: ' +
       `give the new one to all who connect, then delete the old one. Up to ${maxCredentials} users. The database has to run.`,
     params: Type.Object({ postgresId }),
+    query: GroupChangeQuery,
     body: PostgresCredentialCreate,
     bodyOptional: true,
     responses: { 201: NewPostgresCredential },

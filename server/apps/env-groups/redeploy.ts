@@ -53,7 +53,7 @@ function liveReleaseOf({ db }: AppContext, { liveDeployId }: StoredService): Sto
 }
 
 /** The release that is live, or on its way; undefined where there is none yet, or the next takes what is set now. */
-function comingReleaseOf(context: AppContext, service: StoredService): StoredRelease | undefined {
+export function comingReleaseOf(context: AppContext, service: StoredService): StoredRelease | undefined {
   const newest = unfinishedDeploys(context.db, service.id).at(-1)
   if (newest !== undefined && takesWhatIsNow(newest)) return undefined
   return newest?.releaseId == null ? liveReleaseOf(context, service) : releaseById(context.db, newest.releaseId)

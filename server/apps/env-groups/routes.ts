@@ -1,5 +1,4 @@
 import type { EnvGroup } from '../../../shared/env-group.ts'
-import { AppError } from '../../../shared/error.ts'
 import type { Operations } from '../../../shared/operations/all.ts'
 import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import { type Actor, type Answer, answer, type Handlers } from '../../http/handlers/call.ts'
@@ -9,6 +8,7 @@ import { requireService } from '../services/require.ts'
 import { binderFor } from '../variables/bind.ts'
 import { resolveEnvEntry, resolveEnvInput } from '../variables/rules.ts'
 import type { Changed } from './change.ts'
+import { isDeployed } from './deploy-right.ts'
 import { listGroups } from './list.ts'
 import {
   createGroup,
@@ -100,15 +100,6 @@ const ofGroup = (context: AppContext, actor: Actor, { id, environmentId }: Store
 interface Asked {
   actor: Actor
   query: { deploy?: boolean }
-}
-
-function isDeployed({ permissions }: Actor, { deploy = false }: Asked['query']): boolean {
-  if (deploy && !permissions.has('deploys.create'))
-    throw new AppError(
-      'forbidden',
-      'Deploying what a change makes a difference for needs the permission deploys.create. Leave deploy out, or ask for the permission.',
-    )
-  return deploy
 }
 
 /** Removals answer nothing to clients of Render's API, and the group to who wants to know what they mean. */

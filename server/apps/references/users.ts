@@ -30,3 +30,16 @@ export const usersOf = (db: Database, { id, workspaceId }: { id: string; workspa
     )
     .all(workspaceId, id),
 })
+
+/** Ids of the services that a datastore says something to, be it by a group. */
+export const servicesTold = (db: Database, { id, workspaceId }: { id: string; workspaceId: string }): string[] =>
+  db
+    .query<{ id: string }, [{ id: string; workspaceId: string }]>(
+      `SELECT id FROM services WHERE workspace_id = $workspaceId AND deleted_at IS NULL AND (
+         id IN (SELECT service_id FROM env_vars WHERE datastore_id = $id)
+         OR id IN (SELECT l.service_id FROM env_group_links l JOIN env_groups g ON g.id = l.group_id
+           WHERE g.workspace_id = $workspaceId AND EXISTS (SELECT 1 FROM json_each(g.datastore_ids) WHERE value = $id)))
+       ORDER BY name`,
+    )
+    .all({ id, workspaceId })
+    .map((row) => row.id)

@@ -1,6 +1,9 @@
 import { answer, type Handlers } from '../../../http/handlers/call.ts'
+import { inOneChange } from '../../../platform/db/change.ts'
 import type { AppContext } from '../../context.ts'
 import { requireDatastore } from '../../datastores/require.ts'
+import { isDeployed } from '../../env-groups/deploy-right.ts'
+import { touchedByDatastore } from '../../env-groups/referring.ts'
 import { addUser, takeUser } from './operations.ts'
 import { presentNewUser, presentUsers } from './present.ts'
 
@@ -9,7 +12,8 @@ type CredentialIds = 'listPostgresCredentials' | 'createPostgresCredential' | 'd
 export const postgresCredentialRoutes: Handlers<CredentialIds, AppContext> = {
   listPostgresCredentials: ({ actor, params }, context) =>
     presentUsers(context, requireDatastore(context, actor, params.postgresId, 'postgres')),
-  async createPostgresCredential({ actor, params, body, change, note }, context) {
+  async createPostgresCredential({ actor, params, query, body, change, note }, context) {
+    const deploys = { isDeployed: isDeployed(actor, query) }
     const datastore = requireDatastore(context, actor, params.postgresId, 'postgres')
     const name = await addUser(context, datastore, {
       body,
@@ -19,7 +23,8 @@ export const postgresCredentialRoutes: Handlers<CredentialIds, AppContext> = {
           return apply()
         }),
     })
-    return answer(201, presentNewUser(context, datastore, name))
+    const touched = inOneChange(context.db, () => touchedByDatastore(context, datastore, deploys))
+    return answer(201, { ...presentNewUser(context, datastore, name), touched })
   },
   async deletePostgresCredential({ actor, params, change }, context) {
     const datastore = requireDatastore(context, actor, params.postgresId, 'postgres')
