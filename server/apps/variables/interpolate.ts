@@ -123,7 +123,8 @@ function lengthOf(raw: string, values: ReadonlyMap<string, string>): number {
   return length
 }
 
-const namesIn = (value: string): Set<string> => new Set([...value.matchAll(reference)].map(([, name = '']) => name))
+/** The variables that a value refers to. */
+export const namesIn = (value: string): Set<string> => new Set([...value.matchAll(reference)].map(([, name = '']) => name))
 
 function inCircle(circle: readonly string[]): string {
   const shown = circle.slice(0, SHOWN_NAMES)

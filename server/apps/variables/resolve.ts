@@ -1,6 +1,6 @@
 import type { EnvSource } from '../../../shared/env.ts'
 import type { EnvEntry } from '../services/env-store.ts'
-import { type Given, interpolateAll, type Known } from './interpolate.ts'
+import { type Given, interpolateAll, type Known, namesIn } from './interpolate.ts'
 import type { LookUp } from './references.ts'
 
 export interface Layer {
@@ -47,6 +47,18 @@ export function resolveVariables(layers: readonly Layer[], { given, lookUp }: Su
     for (const key of marked) Object.assign(winners.get(key) ?? {}, { value: '' }, found.get(key))
   }
   return [...winners.values()].sort((one, other) => (one.key < other.key ? -1 : 1))
+}
+
+/** The variables that say what a datastore says: those that refer to one, and all that refer to such a variable. */
+export function keysThatTell(variables: readonly ResolvedVariable[]): ReadonlySet<string> {
+  const telling = new Set(variables.filter(({ raw }) => raw.from !== undefined).map(({ key }) => key))
+  if (telling.size === 0) return telling
+  const names = new Map(variables.filter(({ raw }) => raw.interpolate === true).map(({ key, raw }) => [key, namesIn(raw.value)]))
+  for (let before = -1; before !== telling.size; ) {
+    before = telling.size
+    for (const [key, referred] of names) if (!referred.isDisjointFrom(telling)) telling.add(key)
+  }
+  return telling
 }
 
 const comesTo = ({ from }: EnvEntry, lookUp: LookUp) => (from === undefined ? {} : lookUp(from))

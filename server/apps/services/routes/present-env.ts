@@ -5,7 +5,7 @@ import type { AppContext } from '../../context.ts'
 import { releaseSecrets } from '../../deploys/release-store.ts'
 import { deployById } from '../../deploys/store.ts'
 import { describePlatformEnv } from '../../variables/platform-env.ts'
-import type { ResolvedVariable } from '../../variables/resolve.ts'
+import { keysThatTell, type ResolvedVariable } from '../../variables/resolve.ts'
 import { resolvedVariables } from '../../variables/resolved.ts'
 import { shownEnv } from '../../variables/shown.ts'
 import type { StoredService } from '../store.ts'
@@ -17,11 +17,12 @@ export function resolvedEnv(context: AppContext, actor: Pick<Actor, 'permissions
   const isShown = seesValues(context.db, actor, service.environmentId)
   const viewed = { live: liveValues(context, service), isShown, isTold: isShown && actor.permissions.has('datastores.credentials') }
   const set = resolvedVariables(context, service)
+  const telling = keysThatTell(set)
   const given = new Map(describePlatformEnv(context, service).map((one) => [one.key, one]))
   const hidden = new Map(set.map(({ key, source, hides }) => [key, [source, ...hides]]))
   return [
     ...[...given.values()].map(({ key, value }) => ({ key, value, source: platform, hides: hidden.get(key) ?? [] })),
-    ...set.filter(({ key }) => !given.has(key)).map((one) => presentResolved(context, one, viewed)),
+    ...set.filter(({ key }) => !given.has(key)).map((one) => presentResolved(context, one, { ...viewed, telling })),
   ].sort((one, other) => (one.key < other.key ? -1 : 1))
 }
 
@@ -30,15 +31,17 @@ interface Viewed {
   isShown: boolean
   /** Whether the caller may know what datastores say. */
   isTold: boolean
+  /** Variables that hold such. */
+  telling: ReadonlySet<string>
 }
 
 function presentResolved(
   { db }: AppContext,
   { key, value, raw, source, hides, problem }: ResolvedVariable,
-  { live, isShown, isTold }: Viewed,
+  { live, isShown, isTold, telling }: Viewed,
 ): ResolvedEnvVar {
   return {
-    ...shownEnv(db, raw.from === undefined ? isShown : isTold, { ...raw, key, value }),
+    ...shownEnv(db, telling.has(key) ? isTold : isShown, { ...raw, key, value }),
     source,
     hides: [...hides],
     ...(problem !== undefined && { problem }),

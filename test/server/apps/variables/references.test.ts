@@ -81,6 +81,20 @@ describe('a reference', () => {
     expect((await listed('?resolved=true', secret)).find(({ key }) => key === 'DATABASE_URL')).toMatchObject({ value: '', hidden: true })
   })
 
+  test('is hidden where it was put into other variables, too', async () => {
+    await set('DATABASE_URL', { fromDatabase: { name, property: 'connectionString' } })
+    await set('B', { value: 'in ${A}', interpolate: true })
+    await set('A', { value: 'jdbc:${DATABASE_URL}', interpolate: true })
+    await set('C', { value: 'plain' })
+    const without = permissionNames.filter((one) => one !== 'datastores.credentials')
+    const { secret } = await makeKey(server, addRole({ server, workspaceId }, without), server.adminToken)
+    const shown = await listed('?resolved=true', secret)
+    expect(JSON.stringify(shown)).not.toContain('app_user:password')
+    expect(shown.find(({ key }) => key === 'B')).toMatchObject({ value: '', hidden: true })
+    expect(shown.find(({ key }) => key === 'C')).toMatchObject({ value: 'plain' })
+    expect((await listed('?resolved=true')).find(({ key }) => key === 'B')?.value).toBe(`in jdbc:${connectionString()}`)
+  })
+
   test('that was listed can be sent again as it was, and is given up by a value', async () => {
     await set('DATABASE_URL', { fromDatabase: { name, property: 'connectionString' } })
     const again = await listed()
