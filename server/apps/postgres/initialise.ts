@@ -1,7 +1,7 @@
 import type { PostgresConnection, PostgresTarget } from '../../platform/postgres/connect.ts'
 import type { AppContext } from '../context.ts'
 import type { ServerEndpoint } from '../datastores/kind.ts'
-import { ADMIN, BACKUP } from './roles.ts'
+import { ADMIN, ADMIN_SETTINGS, BACKUP } from './roles.ts'
 import { quoteName, quoteText, scramVerifier } from './sql.ts'
 import type { StoredPostgres } from './store.ts'
 
@@ -26,7 +26,7 @@ const OWN_ROLES_ALONE = 16
 /** Returns when the server answers, and has the roles and the database of a new one. Repeatable. @throws whatever refuses. */
 export async function initialise({ connectPostgres }: Pick<AppContext, 'connectPostgres'>, given: Initialising): Promise<void> {
   const { endpoint, own, passwords, isNew } = given
-  const admin: Omit<PostgresTarget, 'database'> = { ...endpoint, user: ADMIN, password: passwords.admin }
+  const admin: Omit<PostgresTarget, 'database'> = { ...endpoint, user: ADMIN, password: passwords.admin, settings: ADMIN_SETTINGS }
   await using(connectPostgres({ ...admin, database: 'postgres' }), async (sql) => {
     if (!isNew) return void (await sql.run('SELECT 1'))
     await sql.run(rolesSql(given))
@@ -37,7 +37,8 @@ export async function initialise({ connectPostgres }: Pick<AppContext, 'connectP
 }
 
 /** Reading what was run needs a superuser to set up; its figures hold no password, as those are sent as what is kept of them. */
-const EXTENSIONS = 'CREATE EXTENSION IF NOT EXISTS pg_stat_statements'
+const EXTENSIONS = `DO $cpd$ BEGIN IF to_regnamespace('public') IS NOT NULL THEN
+  CREATE EXTENSION IF NOT EXISTS pg_stat_statements WITH SCHEMA public; END IF; END $cpd$`
 
 async function using<T>(opening: Promise<PostgresConnection>, use: (sql: PostgresConnection) => Promise<T>): Promise<T> {
   const connection = await opening

@@ -1,5 +1,17 @@
 /** The platform's superuser: nobody else's, and let in from this machine alone. */
 export const ADMIN = 'cpd_admin'
+/**
+ * What holds for each session of the superuser. The owner of a database can have settings of its own for all who connect to it, the
+ * superuser included: another role, another place to look names up, nothing but reading. What a client begins with goes before those.
+ */
+export const ADMIN_SETTINGS = {
+  search_path: 'pg_catalog',
+  role: 'none',
+  default_transaction_read_only: 'off',
+  local_preload_libraries: '',
+  idle_session_timeout: '0',
+}
+
 /** Who streams changes and takes backups. */
 export const BACKUP = 'cpd_backup'
 

@@ -26,7 +26,7 @@ const LONGEST_PAUSE_MS = 100
 const TOLD_AFTER_MS = 30_000
 
 export interface PostgresHooks {
-  /** Called at each start but the first, when it answers. */
+  /** Called at each start, when it answers: what was restored knows users that were deleted since. */
   onStarted(place: { id: string; endpoint: ServerEndpoint }): Promise<void>
 }
 
@@ -36,7 +36,7 @@ export const postgresServer = (context: AppContext, { onStarted }: PostgresHooks
   specOf: (datastore) => specOf(context, datastore),
   async untilReady(datastore, endpoint, signal) {
     await untilReady(context, { datastore, endpoint }, signal)
-    if (datastore.phase !== 'creating') await onStarted({ id: datastore.id, endpoint })
+    await onStarted({ id: datastore.id, endpoint })
   },
 })
 

@@ -6,7 +6,7 @@ import type { AppContext } from '../context.ts'
 import { passwordPurpose } from '../datastores/credential-store.ts'
 import type { ServerEndpoint } from '../datastores/kind.ts'
 import { OWNER_KIND, type StoredDatastore } from '../datastores/store.ts'
-import { ADMIN } from './roles.ts'
+import { ADMIN, ADMIN_SETTINGS } from './roles.ts'
 import { postgresById, type StoredPostgres } from './store.ts'
 
 type Deps = Pick<AppContext, 'db' | 'sealer' | 'connectPostgres'>
@@ -47,7 +47,7 @@ export function asAdmin<T>(
 ): Promise<T> {
   const { adminPasswordSealed } = ownOf(deps, { id })
   const password = deps.sealer.open(adminPasswordSealed, passwordPurpose(id, 'admin'))
-  return inSession(deps, { ...endpoint, user: ADMIN, password, database }, use)
+  return inSession(deps, { ...endpoint, user: ADMIN, password, database, settings: ADMIN_SETTINGS }, use)
 }
 
 /** Does something in one connection, which ends with it. @throws whatever refuses. */

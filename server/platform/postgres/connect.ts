@@ -6,6 +6,8 @@ export interface PostgresTarget {
   user: string
   password: string
   database: string
+  /** In force from the first moment, before what the database or the role has set for itself. */
+  settings?: Readonly<Record<string, string>>
 }
 
 export type SqlRow = Record<string, unknown>
@@ -21,9 +23,10 @@ export type ConnectPostgres = (target: PostgresTarget) => Promise<PostgresConnec
 
 const CONNECT_SECONDS = 5
 
-export const connectPostgres: ConnectPostgres = async ({ host: hostname, port, user: username, password, database }) => {
+export const connectPostgres: ConnectPostgres = async ({ host: hostname, port, user: username, ...target }) => {
+  const { password, database, settings } = target
   const common = { adapter: 'postgres', max: 1, tls: false, prepare: false, connectionTimeout: CONNECT_SECONDS } as const
-  const sql = new SQL({ ...common, hostname, port, username, password, database, connection: { application_name: 'cpd' } })
+  const sql = new SQL({ ...common, hostname, port, username, password, database, connection: { application_name: 'cpd', ...settings } })
   try {
     await sql.connect()
   } catch (error) {

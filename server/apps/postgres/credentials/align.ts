@@ -1,5 +1,6 @@
+import { SQL } from 'bun'
 import { messageOf } from '../../../../shared/error.ts'
-import type { SqlRow } from '../../../platform/postgres/connect.ts'
+import type { PostgresConnection, SqlRow } from '../../../platform/postgres/connect.ts'
 import { describeError } from '../../../platform/server-log.ts'
 import type { AppContext } from '../../context.ts'
 import { credentialsOf, passwordPurpose } from '../../datastores/credential-store.ts'
@@ -24,7 +25,7 @@ export async function alignUsers(context: Deps, { id, endpoint }: Place): Promis
   const { statements, drops } = planRoles({ owner, wanted, known: await knownRoles(context, { id, endpoint }) })
   if (statements.length > 0)
     await asAdmin(context, { id, endpoint }, async (sql) => {
-      for (const statement of statements) await sql.run(statement)
+      for (const statement of statements) await runOverLocks(sql, statement)
     })
   for (const name of drops) {
     try {
@@ -35,6 +36,29 @@ export async function alignUsers(context: Deps, { id, endpoint }: Place): Promis
     }
   }
 }
+
+const MOST_TRIES = 4
+
+/** Changes a role though somebody holds it in a transaction that never ends, as a user could who is to go. */
+async function runOverLocks(sql: PostgresConnection, statement: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await sql.run(statement)
+      return
+    } catch (error) {
+      if (tries === MOST_TRIES || !isLocked(error)) throw error
+      await sql.run(END_CHANGES_OF_ROLES)
+    }
+  }
+}
+
+const LOCK_NOT_AVAILABLE = '55P03'
+/** PostgreSQL has no code of its own for a row of its catalog that another transaction has changed meanwhile. */
+const isLocked = (error: unknown): boolean =>
+  error instanceof SQL.PostgresError && (error.errno === LOCK_NOT_AVAILABLE || error.message.includes('concurrently updated'))
+
+const END_CHANGES_OF_ROLES = `SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_locks
+  WHERE relation = 'pg_catalog.pg_authid'::pg_catalog.regclass AND mode = 'RowExclusiveLock' AND granted AND pid <> pg_catalog.pg_backend_pid()`
 
 /** Aligns what may have been cut off before; a server that is up is not held up by it. */
 export async function alignUsersQuietly(context: Deps, place: Place): Promise<void> {

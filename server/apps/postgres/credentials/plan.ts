@@ -78,11 +78,12 @@ function alterRole(user: WantedUser, { canLogin }: KnownRole): string {
   return `ALTER ROLE ${quoteName(user.name)} LOGIN${password} ${untilOf(user)};`
 }
 
+/** Whoever acts as it is cut off first: its role cannot be changed while one of them is changing it. */
 const endRole = (name: string): string =>
-  [
-    `ALTER ROLE ${quoteName(name)} NOLOGIN PASSWORD NULL;`,
-    `SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity WHERE usename = ${quoteText(name)};`,
-  ].join('\n')
+  [endConnections(name), `ALTER ROLE ${quoteName(name)} NOLOGIN PASSWORD NULL;`, endConnections(name)].join('\n')
+
+const endConnections = (name: string): string =>
+  `SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity WHERE usename = ${quoteText(name)};`
 
 const untilOf = ({ validUntil }: WantedUser): string =>
   `VALID UNTIL ${quoteText(validUntil === null ? 'infinity' : new Date(validUntil).toISOString())}`

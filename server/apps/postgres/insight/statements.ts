@@ -3,7 +3,8 @@
  * itself is asked for in the tenant's own name.
  */
 import { insightLimits, type QueryOrder } from '../../../../shared/postgres-insight.ts'
-import { quoteName } from '../sql.ts'
+import { ADMIN, BACKUP } from '../roles.ts'
+import { quoteName, quoteText } from '../sql.ts'
 
 const { rows, queryLength } = insightLimits
 
@@ -12,8 +13,11 @@ const ms = (interval: string): string => `round(extract(epoch FROM ${interval}):
 const iso = (time: string): string => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 const hitRatio = (hit: string, read: string): string => `(${hit})::float8 / nullif((${hit}) + (${read}), 0)`
 
+/** Tenants may make roles whose names begin as these do: those are not hidden. */
+const OWN_ROLES = `(${quoteText(ADMIN)}, ${quoteText(BACKUP)})`
+
 /** Connections of people: not of the platform, nor the server's own processes. */
-const OF_PEOPLE = "backend_type = 'client backend' AND usename !~ '^cpd_'"
+const OF_PEOPLE = `backend_type = 'client backend' AND usename NOT IN ${OWN_ROLES}`
 
 const session = (activity: string): string =>
   `${activity}.pid, ${activity}.usename AS "user", ${activity}.state, left(${activity}.query, ${queryLength}) AS query`
@@ -57,7 +61,7 @@ export const statementsSql = (schema: string, order: QueryOrder): string =>
     s.mean_exec_time AS "meanMs", s.max_exec_time AS "maxMs", s.rows::float8 AS rows,
     ${hitRatio('s.shared_blks_hit', 's.shared_blks_read')} AS "cacheHitRatio"
   FROM ${quoteName(schema)}.pg_stat_statements s LEFT JOIN pg_roles r ON r.oid = s.userid
-  WHERE s.dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND coalesce(r.rolname, '') !~ '^cpd_'
+  WHERE s.dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND coalesce(r.rolname, '') NOT IN ${OWN_ROLES}
   ORDER BY s.${orders[order]} DESC LIMIT ${rows}`)
 
 /** One row if there is such a connection of people; it is told whether that was ended. */
