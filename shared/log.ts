@@ -28,7 +28,7 @@ const noSuchLabel = 'No line has one, so none is found'
 
 const filters = {
   ownerId: Type.Optional(Type.String({ maxLength: 64 })),
-  resource: Many(Type.String({ maxLength: 64, description: 'Id of a service' })),
+  resource: Many(Type.String({ maxLength: 64, description: 'Id of a service, a database or a key-value store' })),
   instance: Many(Type.String({ maxLength: 64 })),
   level: Many(Type.String({ maxLength: 32, description: logLevels.join(', ') })),
   type: Many(OneOf(logTypes, 'platform: what cpd itself remarks among lines of apps and builds')),

@@ -2,7 +2,8 @@ import { type Command, Option } from 'commander'
 import { type Log, type LogLevel, type LogType, logLevels, logTypes } from '../../shared/log.ts'
 import type { Client } from '../api/client.ts'
 import { present } from '../base/present.ts'
-import { addServiceOption, type OfService, resolveService, serviceNamed } from '../finding/service.ts'
+import { resolveOwner } from '../finding/owner.ts'
+import { addServiceOption, type OfService, serviceNamed } from '../finding/service.ts'
 import { followLogs } from '../logs/follow.ts'
 import { lastLogs, logsSince } from '../logs/history.ts'
 import { formatLog, labelOf, storyOf } from '../logs/line.ts'
@@ -33,8 +34,8 @@ interface LogsOptions extends OfService {
 export function addLogsCommand(program: Command, start: Start): void {
   const time = timeBefore(Date.now)
   addServiceOption(program.command('logs'))
-    .description('Show what a service wrote, and follow it')
-    .argument('[service]', 'Name or id; default: the one named after this folder')
+    .description('Show what a service or database wrote, and follow it')
+    .argument('[service]', 'Name or id, also of a database or key-value store; default: the one named after this folder')
     .option('-f, --follow', 'Go on with new lines as they come')
     .option('--since <time>', 'From then on: 5m, 2h, 1d or a time', time)
     .addOption(new Option('--until <time>', 'Up to then').argParser(time).conflicts('follow'))
@@ -56,9 +57,9 @@ export function addLogsCommand(program: Command, start: Start): void {
 
 async function logs(context: Context, name: string | undefined, options: LogsOptions): Promise<void> {
   const { client, io } = context
-  const service = await resolveService(context, serviceNamed(name, options))
+  const owner = await resolveOwner(context, serviceNamed(name, options))
   const { search: text, instance, level, since: startTime, until: endTime } = options
-  const filters = { resource: [service.id], ...present({ text, instance, level }), ...requestFilters(options) }
+  const filters = { resource: [owner.id], ...present({ text, instance, level }), ...requestFilters(options) }
   const isWanted = isOfTypes(options.type)
   const show = (log: Log) => {
     if (isWanted(log)) context.print(context.isJson ? cleanJsonLine(log) : formatLog(log, context.paint))

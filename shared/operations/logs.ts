@@ -9,7 +9,8 @@ export const logOperations = defineOperations({
     access: 'logs.read',
     tag: 'Logs',
     summary: 'Search logs',
-    description: 'Newest first unless `direction=forward`. Without `resource`, of every service of the workspace.',
+    description:
+      'Newest first unless `direction=forward`. Without `resource`, of all services, databases and key-value stores of the workspace.',
     query: LogQuery,
     responses: { 200: LogPage },
     errors: ['not_found'],

@@ -1,6 +1,7 @@
 import type { Me } from '../../shared/auth.ts'
 import type { Deploy } from '../../shared/deploy.ts'
 import { permissionNames } from '../../shared/permission.ts'
+import type { Postgres } from '../../shared/postgres.ts'
 import type { Environment, Project } from '../../shared/project.ts'
 import type { Service } from '../../shared/service.ts'
 
@@ -88,3 +89,27 @@ export const exampleEnvironment = (fields: Partial<Environment> = {}): Environme
   updatedAt: '2026-02-01T11:00:00.000Z',
   ...fields,
 })
+
+export const exampleDatabase: Postgres = {
+  id: 'dpg-0b1c2d3e4f5g6h7i8j9k-a',
+  name: 'shop',
+  owner: { id: workspaceId, name: 'Main', email: 'ada@example.com', type: 'team' },
+  plan: 'basic_256mb',
+  region: 'oregon',
+  status: 'available',
+  version: '18',
+  ipAllowList: [],
+  suspended: 'not_suspended',
+  suspenders: [],
+  createdAt: '2026-02-01T11:00:00.000Z',
+  updatedAt: '2026-02-01T11:00:00.000Z',
+  dashboardUrl: 'http://localhost:8400/docs',
+  role: 'primary',
+  databaseName: 'shop',
+  databaseUser: 'shop_user',
+  diskSizeGB: 1,
+  diskAutoscalingEnabled: false,
+  highAvailabilityEnabled: false,
+  connectionPool: 'none',
+  readReplicas: [],
+}

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import type { Postgres } from '../../shared/postgres.ts'
-import { pageOf, workspaceId } from './examples.ts'
+import { exampleDatabase as database, pageOf } from './examples.ts'
 import { type Answers, type FakeServer, startFakeServer } from './fake-server.ts'
 import { cpctl, type TerminalOptions } from './terminal.ts'
 
@@ -10,31 +10,7 @@ afterEach(async () => {
   await server.stop()
 })
 
-const id = 'dpg-0b1c2d3e4f5g6h7i8j9k-a'
-const at = '2026-02-01T11:00:00.000Z'
-const database: Postgres = {
-  id,
-  name: 'shop',
-  owner: { id: workspaceId, name: 'Main', email: 'ada@example.com', type: 'team' },
-  plan: 'basic_256mb',
-  region: 'oregon',
-  status: 'available',
-  version: '18',
-  ipAllowList: [],
-  suspended: 'not_suspended',
-  suspenders: [],
-  createdAt: at,
-  updatedAt: at,
-  dashboardUrl: 'http://localhost:8400/docs',
-  role: 'primary',
-  databaseName: 'shop',
-  databaseUser: 'shop_user',
-  diskSizeGB: 1,
-  diskAutoscalingEnabled: false,
-  highAvailabilityEnabled: false,
-  connectionPool: 'none',
-  readReplicas: [],
-}
+const { id, createdAt: at } = database
 
 function serving(answers: Answers) {
   server = startFakeServer({ listPostgres: () => pageOf('postgres', [database]), ...answers })

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { exampleService, pageOf, serviceId } from './examples.ts'
+import { AppError } from '../../shared/error.ts'
+import { exampleDatabase as database, exampleService, pageOf, serviceId } from './examples.ts'
 import { type Answers, type FakeServer, startFakeServer } from './fake-server.ts'
 import { cpctl } from './terminal.ts'
 
@@ -23,6 +24,8 @@ function serving(answers: Answers = {}) {
     listEnvVars: () => [],
     listCustomDomains: () => [],
     listDisks: () => [],
+    listPostgres: () => [],
+    listKeyValue: () => [],
     listLogs: () => ({ hasMore: false, nextStartTime: '2026-02-01T12:00:00.000Z', nextEndTime: '2026-02-01T12:00:00.000Z', logs: [] }),
     ...answers,
   })
@@ -70,13 +73,41 @@ describe('the service is named alike everywhere', () => {
   })
 })
 
-test('a service that was mistyped is told', async () => {
+test('a service or database that was mistyped is told', async () => {
   const run = serving()
   expect(await run('logs', 'apj')).toMatchObject({
     exitCode: 1,
-    stderr: 'Error: There is no service apj.\nDid you mean api? cpctl services list shows all.\n',
+    stderr: 'Error: There is no service or database apj.\nDid you mean api? cpctl services list, postgres list and kv list show all.\n',
   })
   expect((await run('logs', 'nothing-like-it')).stderr).toBe(
-    'Error: There is no service nothing-like-it.\ncpctl services list shows them.\n',
+    'Error: There is no service or database nothing-like-it.\ncpctl services list, postgres list and kv list show all.\n',
   )
+})
+
+describe('the logs of databases', () => {
+  const shown = () => server.received.find(({ id }) => id === 'listLogs')?.query.resource
+
+  test('are found by name, where no service has it', async () => {
+    await serving({ listPostgres: () => pageOf('postgres', [database, { ...database, id: 'dpg-1b1c2d3e4f5g6h7i8j9k-a', name: 'api' }]) })(
+      'logs',
+      'shop',
+    )
+    expect(shown()).toEqual([database.id])
+    server.received.length = 0
+    const { exitCode } = await cpctl(['logs', 'api'], { env: { CPCTL_URL: server.url, CPCTL_TOKEN: 'cpk_test' } })
+    expect([exitCode, shown()]).toEqual([0, [services[1]?.id]])
+  })
+
+  test.each([database.id, 'red-0b1c2d3e4f5g6h7i8j9k'])('are found by the id %s, without a look at any list', async (id) => {
+    await serving()('logs', id)
+    expect(server.received.map((request) => request.id)).toEqual(['listLogs'])
+    expect(shown()).toEqual([id])
+  })
+
+  test('are no reason to refuse those who may not list databases', async () => {
+    const listPostgres = () => {
+      throw new AppError('forbidden', 'This needs the permission datastores.read.')
+    }
+    expect((await serving({ listPostgres })('logs', 'shop')).stderr).toContain('There is no service or database shop.')
+  })
 })

@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LogPage } from '../../shared/log.ts'
 import { createService } from '../support/apps.ts'
 import { call } from '../support/client.ts'
-import { registerTenant } from '../support/members.ts'
+import { addDatastore } from '../support/datastores.ts'
+import { defaultWorkspaceId, registerTenant } from '../support/members.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
+import { expectError } from './expect-error.ts'
 
 const COUNT = 25
 const startedAt = Date.parse('2026-01-01T00:00:00Z')
@@ -131,5 +133,22 @@ describe('logs', () => {
     expect(await ask('limit=100', stranger.token)).toMatchObject({ hasMore: false, logs: [] })
     const values = await call<string[]>(`${server.url}/v1/logs/values?label=resource`, { token: stranger.token })
     expect(values.body).toEqual([])
+  })
+
+  test.each(['postgres', 'key_value'] as const)('are those of a %s as well, and only of the own workspace', async (kind) => {
+    const stranger = await registerTenant(server, `${kind}-stranger@example.com`)
+    const own = addDatastore(server, { workspaceId: await defaultWorkspaceId(server), kind })
+    const theirs = addDatastore(server, { workspaceId: stranger.workspaceId, kind })
+    for (const resource of [own, theirs])
+      server.context.logStore.append([
+        { timestampMs: Date.now(), resource, instance: `${resource}-00000`, type: 'app', level: 'info', message: `line of ${resource}` },
+      ])
+    expect((await ask(`resource=${own}`)).logs.map(({ message }) => message)).toEqual([`line of ${own}`])
+    expect((await ask('limit=100', stranger.token)).logs.map(({ message }) => message)).toEqual([`line of ${theirs}`])
+    for (const path of ['logs', 'logs/subscribe', 'logs/values?label=level'])
+      expectError(
+        await call(`${server.url}/v1/${path}${path.includes('?') ? '&' : '?'}resource=${theirs}`, { token: server.adminToken }),
+        'not_found',
+      )
   })
 })

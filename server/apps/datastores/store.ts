@@ -150,6 +150,14 @@ export function datastoreIdsOf(db: Database, { workspaceId, scope }: Pick<Viewer
     .map(({ id }) => id)
 }
 
+/** Whether one of these datastores, deleted ones aside, is out of a scope. */
+export function isAnyDatastoreOutside(db: Database, { scope }: Pick<Viewer, 'scope'>, ids: readonly string[]): boolean {
+  const filter = scopeFilter(scope, { id: 'id', environmentId: 'environment_id' })
+  if (filter === undefined) return false
+  const where = `WHERE id IN (SELECT value FROM json_each($ids)) AND phase <> 'deleting' AND ${filter.sql} IS NOT TRUE`
+  return datastores.get(db, where, { ids: JSON.stringify(ids), ...filter.values }) !== undefined
+}
+
 /** Whether there is such a datastore that is not being deleted. */
 export const isDatastore = (db: Database, id: string): boolean =>
   datastores.get(db, "WHERE id = $id AND phase <> 'deleting'", { id }) !== undefined

@@ -5,9 +5,9 @@ import type { Viewer } from '../../identity/scopes/protection.ts'
 import type { Placed } from '../../identity/scopes/scope.ts'
 import type { AppContext } from '../context.ts'
 import { requireDatastore } from '../datastores/require.ts'
-import { datastoreIdsOf } from '../datastores/store.ts'
+import { datastoreIdsOf, isAnyDatastoreOutside } from '../datastores/store.ts'
 import { requireService } from '../services/require.ts'
-import { serviceIdsOf } from '../services/store.ts'
+import { isAnyOutside, serviceIdsOf } from '../services/store.ts'
 
 export interface Owned extends Placed {
   name: string
@@ -27,6 +27,10 @@ export function placeOfOwner(db: Database, id: string): Placed {
 
 /** Ids of all owners that the caller's scope lets through, without those that are being deleted. */
 export const ownerIdsOf = (db: Database, viewer: Viewer): string[] => [...serviceIdsOf(db, viewer), ...datastoreIdsOf(db, viewer)]
+
+/** Whether one of these owners, deleted ones aside, is out of a scope. */
+export const isAnyOwnerOutside = (db: Database, viewer: Pick<Viewer, 'scope'>, ids: readonly string[]): boolean =>
+  isAnyOutside(db, viewer, ids) || isAnyDatastoreOutside(db, viewer, ids)
 
 /** The owner of this id in the caller's workspace. @throws AppError as `requireService` and `requireDatastore` do. */
 export const requireOwner = (context: Pick<AppContext, 'db'>, viewer: Viewer, id: string): Owned =>

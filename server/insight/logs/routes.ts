@@ -1,8 +1,7 @@
 import { AppError } from '../../../shared/error.ts'
 import type { LogSubscribeQuery } from '../../../shared/log.ts'
 import type { Operations } from '../../../shared/operations/all.ts'
-import { requireService } from '../../apps/services/require.ts'
-import { isAnyOutside, serviceIdsOf } from '../../apps/services/store.ts'
+import { isAnyOwnerOutside, ownerIdsOf, requireOwner } from '../../apps/owners/owners.ts'
 import type { Actor, Handlers } from '../../http/handlers/call.ts'
 import type { LogFilter } from '../../telemetry/logs/filter.ts'
 import { followLogs } from '../../telemetry/logs/follow.ts'
@@ -21,8 +20,8 @@ export const logRoutes: Handlers<LogIds, InsightContext> = {
   subscribeLogs({ actor, query, upgrade, requireRight }, { db, logHub }) {
     const filter = filterOf(db, actor, query)
     const endReason = () =>
-      actor.scope !== undefined && isAnyOutside(db, requireRight(), filter.resource)
-        ? 'A service was moved out of what you may touch; connect again for the others'
+      actor.scope !== undefined && isAnyOwnerOutside(db, requireRight(), filter.resource)
+        ? 'A service or database was moved out of what you may touch; connect again for the others'
         : undefined
     const release = logHub.takeSubscription(actor)
     try {
@@ -34,16 +33,16 @@ export const logRoutes: Handlers<LogIds, InsightContext> = {
   },
 }
 
-/** Confines a query to the services of the caller's workspace and scope. */
+/** Confines a query to the services and databases of the caller's workspace and scope. */
 function filterOf(db: InsightContext['db'], actor: Actor, query: LogSubscribeQuery): LogFilter & { resource: readonly string[] } {
   const { resource, instance, level, type, host, method, statusCode, path, text, startTime, endTime } = query
   for (const id of resource ?? []) {
-    requireService({ db }, actor, id)
+    requireOwner({ db }, actor, id)
   }
   const startAt = microseconds('startTime', startTime)
   const endAt = microseconds('endTime', endTime)
   return {
-    resource: isOfNoLine(query) ? [] : (resource ?? serviceIdsOf(db, actor)),
+    resource: isOfNoLine(query) ? [] : (resource ?? ownerIdsOf(db, actor)),
     ...(instance && { instance }),
     ...(level && { level }),
     ...(type && { type }),

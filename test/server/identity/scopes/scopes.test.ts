@@ -6,6 +6,8 @@ import { expectError } from '../../../conformance/expect-error.ts'
 import { requestOf } from '../../../conformance/requests.ts'
 import { createService } from '../../../support/apps.ts'
 import { call } from '../../../support/client.ts'
+import { addDatastore } from '../../../support/datastores.ts'
+import { addEnvironment } from '../../../support/environments.ts'
 import { addMember, defaultWorkspaceId, registerTenant } from '../../../support/members.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
 import { closed, frames, openSocket } from '../../../support/socket.ts'
@@ -97,6 +99,27 @@ describe('who is confined to some services', () => {
     expect(values.body).toEqual([own])
     expectError(await scoped(`/v1/logs/subscribe?resource=${other}`), 'not_found')
     socket.close()
+  })
+
+  test('reads the logs of no database but those of its environments', async () => {
+    const { logStore } = platform.context
+    const workspaceId = await defaultWorkspaceId(platform)
+    const { environmentId } = addEnvironment(platform, { workspaceId })
+    const [inside, outside] = [
+      addDatastore(platform, { workspaceId, environmentId }),
+      addDatastore(platform, { workspaceId, kind: 'key_value' }),
+    ]
+    for (const resource of [inside, outside])
+      logStore.append([{ timestampMs: Date.now(), resource, instance: `${resource}-00000`, type: 'app', level: 'info', message: resource }])
+    const key = await admin<{ secret: string }>('/v1/api-keys', {
+      json: { name: 'of one environment', role: 'viewer', scope: { environmentIds: [environmentId] } },
+    })
+    const read = (query: string) => scoped<{ logs: { message: string }[] }>(`/v1/logs?${query}`, {}, key.body.secret)
+    for (const query of ['', `resource=${inside}`]) expect((await read(query)).body.logs.map(({ message }) => message)).toEqual([inside])
+    expectError(await read(`resource=${inside},${outside}`), 'not_found')
+    expectError(await scoped(`/v1/logs/values?label=level&resource=${outside}`, {}, key.body.secret), 'not_found')
+    const all = await admin<{ logs: { message: string }[] }>(`/v1/logs?resource=${inside},${outside}`)
+    expect(all.body.logs.map(({ message }) => message).toSorted()).toEqual([inside, outside].toSorted())
   })
 
   test('holds nothing of the workspace as a whole, whatever the role', async () => {
