@@ -57,7 +57,7 @@ const range = {
   ),
 }
 
-const ServiceIds = Type.String({ maxLength: 64, description: 'Id of a service' })
+const ServiceIds = Type.String({ maxLength: 64, description: 'Id of a service, a database or a key-value store' })
 const resources = {
   ownerId: Type.Optional(Type.String({ maxLength: 64 })),
   resource: Many(ServiceIds),

@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { parseDuration } from '../../shared/duration.ts'
+import { isId } from '../../shared/id.ts'
 import { type MetricName, metricNames } from '../../shared/metrics.ts'
 import { present } from '../base/present.ts'
-import { resolveService } from '../finding/service.ts'
+import { resolveOwner } from '../finding/owner.ts'
 import { chartsOf, tableOf } from '../metrics/charts.ts'
 import { nameSeries } from '../metrics/series.ts'
 import { gatherOf, timeBefore } from '../options/values.ts'
@@ -23,8 +24,8 @@ export function addMetricsCommand(program: Command, start: Start): void {
   const time = timeBefore(Date.now)
   program
     .command('metrics')
-    .description('Show what a service used over time, and the requests it got')
-    .argument('[service]', 'Name or id; default: the one named after this folder')
+    .description('Show what a service or database used over time, and the requests it got')
+    .argument('[service]', 'Name or id, also of a database or key-value store; default: the one named after this folder')
     .option('--metric <names>', `Some of ${metricNames.join(', ')} (default: ${DEFAULT_METRICS.join(', ')})`, gatherOf(metricNames))
     .option('--since <time>', 'From then on: 1h, 7d or a time (default: 1h)', time)
     .option('--until <time>', 'Up to then', time)
@@ -34,19 +35,22 @@ export function addMetricsCommand(program: Command, start: Start): void {
 
 async function metrics(context: Context, name: string | undefined, options: MetricsOptions): Promise<void> {
   const { client, io } = context
-  const service = await resolveService(context, name)
+  const owner = await resolveOwner(context, name)
   const toMs = options.until === undefined ? io.now() : Date.parse(options.until)
   const fromMs = options.since === undefined ? toMs - DEFAULT_SINCE_MS : Date.parse(options.since)
   const range = { startTime: new Date(fromMs).toISOString(), endTime: new Date(toMs).toISOString() }
-  const query = { ...range, ...present({ resolutionSeconds: options.resolution }), metric: options.metric ?? DEFAULT_METRICS }
-  const history = await client.call('getMetricsHistory', { params: { serviceId: service.id }, query })
+  const query = { ...range, ...present({ resolutionSeconds: options.resolution }), metric: options.metric ?? defaultMetricsOf(owner.id) }
+  const history = await client.call('getMetricsHistory', { params: { serviceId: owner.id }, query })
   if (context.isJson) return context.printJson(history)
-  if (history.length === 0) return context.note(clean`Nothing was measured of ${service.name} in this time.`)
+  if (history.length === 0) return context.note(clean`Nothing was measured of ${owner.name} in this time.`)
   const series = history.map(nameSeries)
   if (!io.stdout.isTty) return io.stdout.write(tableOf(series, context.paint))
   const space = { width: io.stdout.columns, fromMs, toMs, paint: context.paint, isColoured: !context.settings.isColourRefused }
   io.stdout.write(chartsOf(series, space))
 }
+
+/** Databases are asked nothing by HTTP. */
+const defaultMetricsOf = (id: string): MetricName[] => (isId('postgres', id) || isId('keyValue', id) ? ['cpu', 'memory'] : DEFAULT_METRICS)
 
 function secondsOf(text: string): number {
   const seconds = /^\d{1,8}$/.test(text) ? Number(text) : (parseDuration(text) ?? 0) / 1000

@@ -25,7 +25,7 @@ export function nameSeries({ labels, values, unit }: TimeSeries): NamedSeries {
 }
 
 /** The last part of an instance's id, which tells it from its siblings; a job's id as it is. */
-const shortId = (id: string): string => (/^(srv|crn)-/.test(id) ? id.slice(id.lastIndexOf('-') + 1) : id)
+const shortId = (id: string): string => (/^(srv|crn|dpg|red)-/.test(id) ? id.slice(id.lastIndexOf('-') + 1) : id)
 
 /** In the order of the metrics, then as they came. */
 export const byMetric = (series: readonly NamedSeries[]): [metric: string, series: NamedSeries[]][] =>

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
-import { Id } from '../id.ts'
+import { ResourceId } from '../id.ts'
 import { HistoryQuery, InstanceMetricQuery, LatencyQuery, MetricQuery, RequestQuery, ServiceUsage, TimeSeries } from '../metrics.ts'
 import { defineOperations } from '../operation.ts'
 
-const ServiceParams = Type.Object({ serviceId: Id('service') })
+const ServiceParams = Type.Object({ serviceId: ResourceId })
 const common = { method: 'GET', access: 'metrics.read', tag: 'Metrics', errors: ['not_found'] } as const
 const series = { responses: { 200: Type.Array(TimeSeries) } }
 /** What clients ask for along with the rest, and fail without. */
@@ -36,7 +36,7 @@ export const metricOperations = defineOperations({
   getMetricsHistory: {
     ...common,
     path: '/v1/services/:serviceId/metrics/history',
-    summary: 'Metrics of a service over time',
+    summary: 'Metrics of a service or database over time',
     description:
       'Of the last hour and all metrics unless said otherwise. Ten seconds are kept for 1 hour, minutes for 48 hours, hours for 30 days, days (of the service as a whole) for 395 days.',
     params: ServiceParams,

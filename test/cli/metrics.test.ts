@@ -4,7 +4,7 @@ import { plot } from '../../cli/metrics/plot.ts'
 import { nameSeries } from '../../cli/metrics/series.ts'
 import { createPaint } from '../../cli/terminal/paint.ts'
 import type { MetricUnit, TimeSeries } from '../../shared/metrics.ts'
-import { exampleService, pageOf, serviceId } from './examples.ts'
+import { exampleDatabase, exampleService, pageOf, serviceId } from './examples.ts'
 import type { Answers } from './fake-server.ts'
 import { serverPerTest } from './server-per-test.ts'
 import { cpctl, testTime } from './terminal.ts'
@@ -35,6 +35,18 @@ describe('metrics', () => {
       metric: ['cpu', 'memory', 'http-requests', 'http-latency'],
       startTime: new Date(testTime - 3_600_000).toISOString(),
       endTime: new Date(testTime).toISOString(),
+    })
+  })
+
+  test('of a database are those that it has', async () => {
+    await on({ ...answers, listServices: () => [], listPostgres: () => pageOf('postgres', [exampleDatabase]), listKeyValue: () => [] })(
+      'metrics',
+      'shop',
+    )
+    expect(received().at(-1)).toMatchObject({
+      id: 'getMetricsHistory',
+      params: { serviceId: exampleDatabase.id },
+      query: { metric: ['cpu', 'memory'] },
     })
   })
 

@@ -145,7 +145,7 @@ describe('logs', () => {
       ])
     expect((await ask(`resource=${own}`)).logs.map(({ message }) => message)).toEqual([`line of ${own}`])
     expect((await ask('limit=100', stranger.token)).logs.map(({ message }) => message)).toEqual([`line of ${theirs}`])
-    for (const path of ['logs', 'logs/subscribe', 'logs/values?label=level'])
+    for (const path of ['logs', 'logs/subscribe', 'logs/values?label=level', 'metrics/cpu', 'metrics/memory-limit'])
       expectError(
         await call(`${server.url}/v1/${path}${path.includes('?') ? '&' : '?'}resource=${theirs}`, { token: server.adminToken }),
         'not_found',

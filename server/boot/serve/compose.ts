@@ -1,4 +1,4 @@
-import { isDatastore } from '../../apps/datastores/store.ts'
+import { datastoreById, isDatastore } from '../../apps/datastores/store.ts'
 import { createLinkPublisher } from '../../apps/private-network/publish.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { passOverUsedUids } from '../../apps/services/user-ids.ts'
@@ -181,7 +181,11 @@ async function openStores({ config, version, paths, log, now }: Basis): Promise<
 function startTelemetry(context: Basis & Stores & Pick<Context, 'engine'> & { collector: Collector }): RunningTelemetry {
   const { db } = context
   const traffic = startTraffic({ ...context, isWanted: (id) => serviceById(db, id)?.deletedAt === null || isDatastore(db, id) })
-  const metrics = startMetrics({ ...context, sampler: traffic.reader, isService: (id) => serviceById(db, id) !== undefined })
+  const metrics = startMetrics({
+    ...context,
+    sampler: traffic.reader,
+    isService: (id) => serviceById(db, id) !== undefined || datastoreById(db, id) !== undefined,
+  })
   return {
     traffic: traffic.reader,
     metrics: metrics.metrics,

@@ -1,6 +1,6 @@
 import { type InstanceMetricQuery, type MetricName, metricNames, type TimeSeries } from '../../../shared/metrics.ts'
 import type { Operations } from '../../../shared/operations/all.ts'
-import { requireService } from '../../apps/services/require.ts'
+import { requireOwner } from '../../apps/owners/owners.ts'
 import type { Actor, Handlers } from '../../http/handlers/call.ts'
 import { latencySeries, nothing, requestsByClass, seriesOf, trafficSeries, usageValues } from '../../telemetry/metrics/values.ts'
 import type { InsightContext } from '../context.ts'
@@ -38,10 +38,10 @@ export const metricRoutes: Handlers<MetricIds, InsightContext> = {
     const shown = { db, latest: metrics.latest(), nowMs: now() }
     return services.toSorted((one, other) => one.name.localeCompare(other.name)).map((service) => presentUsage(service, shown))
   },
-  getServiceCpu: ({ actor, params }, context) => newest(context, requireService(context, actor, params.serviceId).id, 'cpu'),
-  getServiceMemory: ({ actor, params }, context) => newest(context, requireService(context, actor, params.serviceId).id, 'memory'),
+  getServiceCpu: ({ actor, params }, context) => newest(context, requireOwner(context, actor, params.serviceId).id, 'cpu'),
+  getServiceMemory: ({ actor, params }, context) => newest(context, requireOwner(context, actor, params.serviceId).id, 'memory'),
   getMetricsHistory({ actor, params, query }, context) {
-    const { id } = requireService(context, actor, params.serviceId)
+    const { id } = requireOwner(context, actor, params.serviceId)
     const { metric, ...range } = query
     return answerHistory(context.metrics, { ...range, services: [id], nowMs: context.now() }, metric ?? metricNames)
   },
@@ -112,8 +112,8 @@ function questionOf(
   { resource, service, startTime, endTime, resolutionSeconds }: Resources,
 ): Question {
   const named = [...new Set([...(resource ?? []), ...(service ?? [])])]
-  if (named.length === 0) throw refused('resource', 'is required: the ids of up to 100 services')
-  const services = named.map((id) => requireService(context, actor, id).id)
+  if (named.length === 0) throw refused('resource', 'is required: the ids of up to 100 services, databases or key-value stores')
+  const services = named.map((id) => requireOwner(context, actor, id).id)
   return {
     services,
     nowMs: context.now(),

@@ -1,5 +1,7 @@
 import type { Database } from 'bun:sqlite'
-import { type PlanName, plans } from '../../../shared/plan.ts'
+import { keyValuePlans } from '../../../shared/key-value.ts'
+import { plans } from '../../../shared/plan.ts'
+import { postgresPlans } from '../../../shared/postgres.ts'
 import { type ServiceType, traitsOf } from '../../../shared/service-type.ts'
 import type { Engine } from '../../engines/port/port.ts'
 
@@ -52,25 +54,29 @@ export async function readInstances({ db, engine, now }: Metered): Promise<Readi
   return readings
 }
 
-interface ServiceRow {
+interface OwnerRow {
   id: string
-  type: ServiceType
+  /** A datastore's kind, or a service's type. */
+  type: ServiceType | keyof typeof plansOfDatastores
   hasLiveRelease: number
   plan: string | null
 }
 
-/** Services that are not being deleted. Limits are those of the live release, which a changed plan takes effect with. */
+const plansOfDatastores = { postgres: postgresPlans, key_value: keyValuePlans }
+
+/** Services and datastores that are not being deleted. Limits are those of the live release, which a changed plan takes effect with. */
 export function readServices(db: Database): ServiceFacts[] {
   const rows = db
-    .query<ServiceRow, []>(
+    .query<OwnerRow, []>(
       `SELECT s.id, s.type, s.live_deploy_id IS NOT NULL AS hasLiveRelease,
        coalesce(json_extract(r.settings, '$.plan'), json_extract(s.settings, '$.plan')) AS plan
        FROM services s LEFT JOIN deploys d ON d.id = s.live_deploy_id LEFT JOIN releases r ON r.id = d.release_id
-       WHERE s.deleted_at IS NULL`,
+       WHERE s.deleted_at IS NULL
+       UNION ALL SELECT id, kind, 1, plan FROM datastores WHERE phase <> 'deleting'`,
     )
     .all()
   return rows.map(({ id, type, hasLiveRelease, plan }) => {
-    const limits = plan !== null && Object.hasOwn(plans, plan) && traitsOf(type).runsProgram ? plans[plan as PlanName] : undefined
+    const limits = plan === null ? undefined : new Map<string, Limits>(Object.entries(plansOf(type))).get(plan)
     return {
       id,
       hasLiveRelease: hasLiveRelease === 1,
@@ -78,4 +84,14 @@ export function readServices(db: Database): ServiceFacts[] {
       memoryLimit: limits?.memoryMb ?? 0,
     }
   })
+}
+
+interface Limits {
+  cpu: number
+  memoryMb: number
+}
+
+function plansOf(type: OwnerRow['type']): Record<string, Limits> {
+  if (type === 'postgres' || type === 'key_value') return plansOfDatastores[type]
+  return traitsOf(type).runsProgram ? plans : {}
 }

@@ -101,7 +101,7 @@ describe('who is confined to some services', () => {
     socket.close()
   })
 
-  test('reads the logs of no database but those of its environments', async () => {
+  test('reads the logs and metrics of no database but those of its environments', async () => {
     const { logStore } = platform.context
     const workspaceId = await defaultWorkspaceId(platform)
     const { environmentId } = addEnvironment(platform, { workspaceId })
@@ -117,7 +117,10 @@ describe('who is confined to some services', () => {
     const read = (query: string) => scoped<{ logs: { message: string }[] }>(`/v1/logs?${query}`, {}, key.body.secret)
     for (const query of ['', `resource=${inside}`]) expect((await read(query)).body.logs.map(({ message }) => message)).toEqual([inside])
     expectError(await read(`resource=${inside},${outside}`), 'not_found')
-    expectError(await scoped(`/v1/logs/values?label=level&resource=${outside}`, {}, key.body.secret), 'not_found')
+    for (const path of [`logs/values?label=level&resource=${outside}`, `metrics/cpu?resource=${outside}`, `metrics/${outside}/cpu`])
+      expectError(await scoped(`/v1/${path}`, {}, key.body.secret), 'not_found')
+    for (const path of [`metrics/memory?resource=${inside}`, `metrics/${inside}/cpu`, `services/${inside}/metrics/history`])
+      expect({ path, status: (await scoped(`/v1/${path}`, {}, key.body.secret)).status }).toEqual({ path, status: 200 })
     const all = await admin<{ logs: { message: string }[] }>(`/v1/logs?resource=${inside},${outside}`)
     expect(all.body.logs.map(({ message }) => message).toSorted()).toEqual([inside, outside].toSorted())
   })

@@ -8,6 +8,7 @@ import { migrateDatabase } from '../../../../server/platform/db/migrate.ts'
 import { openDatabase } from '../../../../server/platform/db/open.ts'
 import { insertWorkload } from '../../../../server/runtime/workloads/store.ts'
 import { fineLevel, type Level, levels } from '../../../../server/telemetry/metrics/levels.ts'
+import { createMaintenance } from '../../../../server/telemetry/metrics/maintenance.ts'
 import { requestsOf, type TrafficSample } from '../../../../server/telemetry/metrics/samples.ts'
 import { createSweeper, type Sweeper } from '../../../../server/telemetry/metrics/sweep.ts'
 import { NO_SERVICE } from '../../../../server/telemetry/metrics/traffic-of.ts'
@@ -232,4 +233,43 @@ test('a clock that is set back adds to what is there', async () => {
   sampler.take(countsOf('e', { [`${a}/${a}-1`]: 9 }), clock + 10_002)
   await sweeper.sweep(Math.floor(clock / 10_000) * 10 - 10)
   expect(requestsIn(a)).toBe(9)
+})
+
+describe('datastores', () => {
+  const id = 'dpg-0000000000000000000a-a'
+
+  beforeEach(() => {
+    db.run(
+      `INSERT INTO datastores (id, kind, workspace_id, name, number, plan, version, volume_id, volume_kind, size_gb, ip_allow_list, phase, created_at, updated_at)
+       VALUES (?, 'postgres', 'tea-1', 'db', 40000, 'basic_1gb', '18', 'dsk-0000000000000000000a', 'folder', 1, '[]', 'ready', 0, 0)`,
+      [id],
+    )
+  })
+
+  test('are measured like services, with the limits of their own plans', async () => {
+    boxes[`${id}-00001`] = { service: id, cpuSeconds: 1, memoryBytes: 99 }
+    await sweepAfter()
+    boxes[`${id}-00001`] = { service: id, cpuSeconds: 6, memoryBytes: 100 }
+    await sweepAfter()
+    const [series] = usageOf(id)
+    expect(series).toMatchObject({ instance: `${id}-00001` })
+    expect(series?.samples.at(-1)).toMatchObject({ cpuUs: 5_000_000, memory: 100 })
+    expect(trafficOf(id).at(-1)).toMatchObject({ instances: 1, cpuLimit: 500, memoryLimit: 1024 })
+  })
+
+  test('keep their samples while there are any of them, and lose them with the last', async () => {
+    boxes[`${id}-00001`] = { service: id, cpuSeconds: 1, memoryBytes: 99 }
+    await sweepAfter()
+    await sweepAfter()
+    const isThere = (one: string) => one === a || db.query('SELECT 1 FROM datastores WHERE id = ?').get(one) !== null
+    const tend = (until: number) => createMaintenance(store.database, isThere, new AbortController().signal).run(until)
+    await tend(start + 3600)
+    expect(usageOf(id)).toHaveLength(1)
+    db.run("UPDATE datastores SET phase = 'deleting' WHERE id = ?", [id])
+    await sweepAfter()
+    expect(sweeper.latest()?.services.has(id)).toBe(false)
+    db.run('DELETE FROM datastores WHERE id = ?', [id])
+    await tend(start + 7200)
+    expect(usageOf(id)).toEqual([])
+  })
 })
