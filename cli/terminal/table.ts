@@ -19,11 +19,12 @@ export interface TableStyle {
 const GAP = '  '
 const MIN_FLEXIBLE = 8
 
-/** Rows under their titles, aligned. Every cell is cleaned. */
+/** Rows under their titles, aligned. Every cell and title is cleaned. */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], style: TableStyle): string {
+  const titles = columns.map(({ title }) => cleanText(title))
   const cells = rows.map((row) => columns.map((column) => cleanText(column.value(row))))
   const widths = narrow(
-    columns.map((column, index) => cells.reduce((width, line) => Math.max(width, widthOf(line[index] ?? '')), column.title.length)),
+    titles.map((title, index) => cells.reduce((width, line) => Math.max(width, widthOf(line[index] ?? '')), widthOf(title))),
     columns.map((column) => column.isFlexible === true),
     style.columns,
   )
@@ -36,10 +37,7 @@ export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly
       })
       .join(GAP)
       .trimEnd()
-  const head = lineOf(
-    columns.map((column) => column.title),
-    () => 'dim',
-  )
+  const head = lineOf(titles, () => 'dim')
   return [head, ...cells.map((line, index) => lineOf(line, (column) => column.colour?.(rows[index] as Row)))]
     .map((line) => `${line}\n`)
     .join('')

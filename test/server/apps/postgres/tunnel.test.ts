@@ -109,6 +109,7 @@ describe('a tunnel to a database', () => {
     expect(JSON.parse((await run(['-c', 'SELECT word FROM words ORDER BY 1', '--json'])).stdout)).toEqual([{ word: 'one' }, { word: null }])
     expect((await run(['-c', '\\dt'])).stdout).toMatch(/public +words +app_user/)
     expect((await run([], { stdin: 'SELECT 40 + 2 AS answer' })).stdout).toContain('42')
+    expect((await run(['-c', 'SELECT 1 AS "\u001b]0;owned\u0007"'])).stdout).not.toContain('\u001b')
     expect(await run(['-c', 'SELECT nothing'])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('does not exist') })
 
     const { stdout, stderr } = await runProcess(
