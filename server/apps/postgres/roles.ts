@@ -10,6 +10,7 @@ export const ADMIN_SETTINGS = {
   default_transaction_read_only: 'off',
   local_preload_libraries: '',
   idle_session_timeout: '0',
+  statement_timeout: '0',
 }
 
 /** Who streams changes and takes backups. */

@@ -17,6 +17,7 @@ let postgres: PostgresServer
 let id: string
 let admin: SQL
 let owner: SQL
+let inDatabase: SQL
 
 const connectAs = (user: string, password: string, database = tenant.database) => {
   const { port } = postgres
@@ -33,9 +34,10 @@ beforeAll(async () => {
   id = await addLiveDatabase(server, await defaultWorkspaceId(server), postgres)
   admin = connectAs('cpd_admin', 'pw', 'postgres')
   owner = connectAs(tenant.user, tenant.password)
+  inDatabase = connectAs('cpd_admin', 'pw')
 }, 60_000)
 afterAll(async () => {
-  for (const sql of [admin, owner]) await sql.close({ timeout: 0 })
+  for (const sql of [admin, owner, inDatabase]) await sql.close({ timeout: 0 })
   await server.close()
   await postgres.stop()
 })
@@ -77,22 +79,25 @@ describe('a user who is to go, and holds on to its role', () => {
 })
 
 describe('settings of an owner for all who connect', () => {
-  it.each([`role = '${tenant.user}'`, 'default_transaction_read_only = on', "local_preload_libraries = 'no_such_library'"])(
-    'do not bind the platform: %s',
-    async (setting) => {
-      const former = `former_${setting.length}`
-      await addUser(former)
-      await addUser(`latter_${setting.length}`)
-      await owner.unsafe(`ALTER DATABASE app SET ${setting}`).simple()
-      expect(await api('connections')).toMatchObject({ status: 200 })
-      await deleteUser(former)
-      expect(await admin`SELECT 1 FROM pg_roles WHERE rolname = ${former}`).toHaveLength(0)
-      const endpoint = { host: '127.0.0.1', port: postgres.port }
-      const passwords = { admin: 'pw', backup: 'pw' }
-      await initialise(server.context, { endpoint, own: ownOf(server.context, { id }), passwords, version: 16, isNew: true })
-      await owner.unsafe('ALTER DATABASE app RESET ALL').simple()
-    },
-  )
+  it.each([
+    `role = '${tenant.user}'`,
+    'default_transaction_read_only = on',
+    "statement_timeout = '1ms'",
+    "local_preload_libraries = 'no_such_library'",
+  ])('do not bind the platform: %s', async (setting) => {
+    const former = `former_${setting.length}`
+    await addUser(former)
+    await addUser(`latter_${setting.length}`)
+    await inDatabase.unsafe('DROP EXTENSION pg_stat_statements').simple()
+    await owner.unsafe(`ALTER DATABASE app SET ${setting}`).simple()
+    expect(await api('connections')).toMatchObject({ status: 200 })
+    await deleteUser(former)
+    expect(await admin`SELECT 1 FROM pg_roles WHERE rolname = ${former}`).toHaveLength(0)
+    const endpoint = { host: '127.0.0.1', port: postgres.port }
+    const passwords = { admin: 'pw', backup: 'pw' }
+    await initialise(server.context, { endpoint, own: ownOf(server.context, { id }), passwords, version: 16, isNew: true })
+    await owner.unsafe('ALTER DATABASE app RESET ALL').simple()
+  })
 
   it('leave a restored database usable that has no schema public', async () => {
     await owner.unsafe('DROP SCHEMA public CASCADE').simple()
