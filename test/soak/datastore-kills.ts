@@ -10,7 +10,8 @@ type Store = (typeof STORES)[number]
 
 const WRITERS = 4
 const LONGEST_LIFE_MS = 1500
-const BACK_MS = 60_000
+/** After many ends a server waits up to a minute before it is started again. */
+const BACK_MS = 120_000
 const AWAY_MS = 25
 
 interface Victim {
