@@ -10,6 +10,8 @@ export interface PlacedResource {
 export interface ResourceKind {
   one: string
   table: string
+  /** SQL of which rows are of the kind, in a table of several. */
+  isOfKind?: string
   /** SQL of what callers see, where rows stay for a while after their deletion. */
   isThere: string
 }
@@ -17,15 +19,17 @@ export interface ResourceKind {
 export const resourceKinds = {
   serviceIds: { one: 'service', table: 'services', isThere: 'deleted_at IS NULL' },
   envGroupIds: { one: 'env group', table: 'env_groups', isThere: 'TRUE' },
+  databasesIds: { one: 'database', table: 'datastores', isOfKind: "kind = 'postgres'", isThere: "phase <> 'deleting'" },
+  redisIds: { one: 'key-value store', table: 'datastores', isOfKind: "kind = 'key_value'", isThere: "phase <> 'deleting'" },
 } as const satisfies Record<string, ResourceKind>
 
 const allKinds: readonly ResourceKind[] = Object.values(resourceKinds)
 
 /** What is in an environment of one kind, the oldest first, without what is being deleted. */
-export const contentsOf = (db: Database, environmentId: string, { table, isThere }: ResourceKind): PlacedResource[] =>
+export const contentsOf = (db: Database, environmentId: string, { table, isOfKind = 'TRUE', isThere }: ResourceKind): PlacedResource[] =>
   db
     .query<PlacedResource, [string]>(
-      `SELECT id, name, environment_id AS environmentId FROM ${table} WHERE environment_id = ? AND ${isThere} ORDER BY id`,
+      `SELECT id, name, environment_id AS environmentId FROM ${table} WHERE environment_id = ? AND ${isOfKind} AND ${isThere} ORDER BY id`,
     )
     .all(environmentId)
 

@@ -6,6 +6,7 @@ import { isEnvironmentWithin, isWithin } from '../../../identity/scopes/scope.ts
 import type { AppContext } from '../../context.ts'
 import { linksBrokenBy, type Relocation } from '../../env-groups/broken-links.ts'
 import { type PlacedLink, removeLink } from '../../env-groups/store/link-store.ts'
+import { isDatastoreId } from '../../owners/owners.ts'
 import { findResource, type PlacedResource, placeResource } from '../contents.ts'
 import { refuseParting } from './refuse-parting.ts'
 
@@ -22,14 +23,16 @@ export function seenResource({ db }: Pick<AppContext, 'db'>, { workspaceId, scop
 
 export function requireResource(context: Pick<AppContext, 'db'>, viewer: Viewer, id: string): PlacedResource {
   const resource = seenResource(context, viewer, id)
-  if (resource === undefined)
-    throw new AppError(
-      'not_found',
-      isId('envGroup', id)
-        ? `There is no env group ${id} in this workspace. GET /v1/env-groups lists those there are.`
-        : `There is no service ${id} in this workspace. GET /v1/services lists those there are.${isId('disk', id) ? ' A disk is where its service is.' : ''}`,
-    )
+  if (resource === undefined) throw new AppError('not_found', notThere(id))
   return resource
+}
+
+function notThere(id: string): string {
+  const none = (noun: string, list: string) => `There is no ${noun} ${id} in this workspace. GET /v1/${list} lists those there are.`
+  if (isId('envGroup', id)) return none('env group', 'env-groups')
+  if (isId('postgres', id)) return none('database', 'postgres')
+  if (isId('keyValue', id)) return none('key-value store', 'key-value')
+  return `${none('service', 'services')}${isId('disk', id) ? ' A disk is where its service is.' : ''}`
 }
 
 export async function refusePartingMove(context: Pick<AppContext, 'db' | 'sealer'>, actor: Actor, move: Move): Promise<void> {
@@ -54,6 +57,7 @@ export function carryOut(context: Pick<AppContext, 'db' | 'now' | 'work'>, actor
   for (const { id } of resources) {
     placeResource(context.db, { id, environmentId: move.to }, context.now())
     if (isId('service', id)) context.work.poke('service', id)
+    if (isDatastoreId(id)) context.work.poke('datastore', id)
   }
 }
 
@@ -78,6 +82,8 @@ function leaving({ db }: Pick<AppContext, 'db'>, actor: Actor, { resourceIds, to
     requireProtectedRight(db, actor, environmentId)
     if (isId('envGroup', id) && !actor.permissions.has('env.write'))
       throw new AppError('forbidden', 'Moving an env group needs the permission env.write.')
+    if (isDatastoreId(id) && !actor.permissions.has('datastores.update'))
+      throw new AppError('forbidden', 'Moving a database or key-value store needs the permission datastores.update.')
   }
   return resources
 }
