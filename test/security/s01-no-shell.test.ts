@@ -23,6 +23,7 @@ test('S1: processes are started in one file by the server, and by cpctl where a 
   expect(filesWith(/\bBun\s*\.\s*spawn(Sync)?\b/, product)).toEqual([
     'cli/base/browser.ts',
     'cli/commands/postgres-connect.ts',
+    'cli/key-value/client-program.ts',
     'server/platform/process/spawn.ts',
   ])
   expect(filesWith(/\bBun\s*\[|\{[^}]*\bspawn(Sync)?\b[^}]*\}\s*=\s*Bun\b|from 'bun'.*\bspawn|\bspawn\b[^\n]*from 'bun'/, product)).toEqual(

@@ -28,7 +28,15 @@ const send = async (path: string, options: CallOptions): Promise<Reply> => {
     body: '',
     status: 0,
   })
+  await discarded(path, reply)
   return reply
+}
+
+/** Databases by the hundred are another test's business. */
+async function discarded(path: string, { status, body }: Reply): Promise<void> {
+  const made = /^\/v1\/(?:postgres|key-value|redis)(?=\?|$)/.exec(path)?.[0]
+  if (made !== undefined && status === 201)
+    await call(`${platform.url}${made}/${(body as { id: string }).id}`, { token: platform.adminToken, method: 'DELETE' })
 }
 
 function expectUnharmed(): void {

@@ -30,7 +30,11 @@ const connecting: Record<string, string> = {
   'server/boot/doctor/red-team/network.ts': 'what the doctor tells it to go for, from inside a sandbox',
   'server/ingress/upstream/upstream-connection.ts':
     'instances in the route table, at the address the engine gave them and a port that we have chosen',
-  'server/ingress/streams/piped-connection.ts': 'instances in the route table, at 127.0.0.1 and a port that we have chosen',
+  'server/ingress/sockets/connect-within.ts': 'instances in the route table, databases among them, at the address the engine gave them',
+  'server/apps/backups/work/relay.ts': 'databases that are backed up, at the address the engine gave them',
+  'server/boot/commands/doctor-doors.ts': "ports of the operator's own settings, to see who answers there",
+  'server/platform/network/byte-stream.ts': 'databases that are tunneled to, at the address the engine gave them',
+  'server/platform/key-value/snapshot.ts': 'key-value stores, at the address the engine gave them',
   'server/platform/network/dial.ts': 'instances that are probed, at the address the engine gave them',
   'server/platform/mail/mailer.ts': "the mail server: the operator's setting",
   'server/identity/oauth/providers/apple.ts': "the library's client, given that way out: the operator's issuer in the place of Apple",
