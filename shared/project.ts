@@ -30,7 +30,7 @@ const environmentSettings = {
     OneOf(protectedStatuses, 'What destroys or reveals in a protected one needs environments.manage_protected as well'),
   ),
   networkIsolationEnabled: Type.Optional(
-    Type.Boolean({ description: 'Whether private names and addresses of its services are reached from inside it only', default: false }),
+    Type.Boolean({ description: 'Whether private names and addresses of what is in it are reached from inside it only', default: false }),
   ),
   ipAllowList: Unsupported(),
 }
@@ -106,7 +106,7 @@ export const EnvironmentResources = StrictObject(
     resourceIds: Type.Array(Type.String({ maxLength: 64 }), {
       minItems: 1,
       maxItems: maxMoved,
-      description: 'Ids of services and env groups',
+      description: 'Ids of services, env groups, databases and key-value stores',
     }),
   },
   { examples: [{ resourceIds: ['srv-0b1c2d3e4f5g6h7i8j9k'] }] },
@@ -117,7 +117,7 @@ export const RemovedResources = Type.Object({
   resourceIds: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
     minItems: 1,
     maxItems: maxMoved,
-    description: 'Ids of services and env groups',
+    description: 'Ids of services, env groups, databases and key-value stores',
   }),
 })
 
