@@ -1,4 +1,3 @@
-import { Queue, QueueEvents, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -49,25 +48,5 @@ test.each([2, 3] as const)('node-redis by RESP%i', async (RESP) => {
     expect(await client.eval('return redis.call("hget", KEYS[1], "name")', { keys: ['user'] })).toBe('Ada')
   } finally {
     client.destroy()
-  }
-})
-
-test('BullMQ: jobs are done, one after the other and later', async () => {
-  const connection = { url, maxRetriesPerRequest: null }
-  const queue = new Queue('mail', { connection })
-  const events = new QueueEvents('mail', { connection })
-  const worker = new Worker('mail', async ({ data }) => `sent to ${data.to}`, { connection })
-  try {
-    await events.waitUntilReady()
-    const jobs = await Promise.all([
-      queue.add('send', { to: 'ada' }),
-      queue.add('send', { to: 'grace' }, { delay: 100 }),
-      queue.add('send', { to: 'mary' }, { attempts: 3, priority: 2 }),
-    ])
-    expect(await Promise.all(jobs.map((job) => job.waitUntilFinished(events)))).toEqual(['sent to ada', 'sent to grace', 'sent to mary'])
-  } finally {
-    await worker.close()
-    await events.close()
-    await queue.close()
   }
 })
