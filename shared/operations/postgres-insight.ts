@@ -51,7 +51,7 @@ export const postgresInsightOperations = defineOperations({
     summary: 'Cancel what a connection of a database runs, or end the connection',
     params: Type.Object({
       postgresId,
-      pid: Type.String({ pattern: '^[1-9][0-9]{0,8}$', description: 'As connections and locks tell it', examples: ['4711'] }),
+      pid: Type.String({ description: 'As connections and locks tell it' }),
     }),
     body: StrictObject({
       terminate: Type.Optional(Type.Boolean({ description: 'End the connection as well; its transaction is undone' })),

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { AppError, invalidValue } from '../../../../shared/error.ts'
+import { AppError } from '../../../../shared/error.ts'
 import {
   PostgresConnection,
   PostgresConnections,
@@ -49,7 +49,7 @@ const MOST_PID = 2 ** 31 - 1
 function pidOf(text: string): number {
   const pid = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
   if (pid >= 1 && pid <= MOST_PID) return pid
-  throw invalidValue('/pid', 'This is no number of a connection. The connections and locks of the database tell theirs.')
+  throw new AppError('not_found', 'There is no such connection. The connections and locks of the database tell their numbers.')
 }
 
 const found = (context: AppContext, actor: Viewer, { postgresId }: { postgresId: string }): StoredDatastore =>

@@ -28,11 +28,11 @@ export function requireResource(context: Pick<AppContext, 'db'>, viewer: Viewer,
 }
 
 function notThere(id: string): string {
-  const none = (noun: string, list: string) => `There is no ${noun} ${id} in this workspace. GET /v1/${list} lists those there are.`
-  if (isId('envGroup', id)) return none('env group', 'env-groups')
-  if (isId('postgres', id)) return none('database', 'postgres')
-  if (isId('keyValue', id)) return none('key-value store', 'key-value')
-  return `${none('service', 'services')}${isId('disk', id) ? ' A disk is where its service is.' : ''}`
+  const none = (noun: string, list: string) => `There is no ${noun} ${id} in this workspace. ${list} lists those there are.`
+  if (isId('envGroup', id)) return none('env group', 'GET /v1/env-groups')
+  if (isId('postgres', id)) return none('database', 'GET /v1/postgres')
+  if (isId('keyValue', id)) return none('key-value store', 'GET /v1/key-value')
+  return `${none('service', 'GET /v1/services')}${isId('disk', id) ? ' A disk is where its service is.' : ''}`
 }
 
 export async function refusePartingMove(context: Pick<AppContext, 'db' | 'sealer'>, actor: Actor, move: Move): Promise<void> {

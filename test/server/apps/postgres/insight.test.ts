@@ -113,7 +113,7 @@ describe('what a database does', () => {
     const [own] = await admin`SELECT pg_backend_pid() AS pid`
     expect(await ask(`/queries/${own.pid}/cancel`, { json: { terminate: true } })).toMatchObject({ status: 404 })
     for (const pid of ['0', '-1', 'x', '99999999999'])
-      expect(await ask(`/queries/${pid}/cancel`, { method: 'POST' })).toMatchObject({ status: 400 })
+      expect(await ask(`/queries/${pid}/cancel`, { method: 'POST' })).toMatchObject({ status: 404 })
   })
 
   it('is told of none that does not run', async () => {

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, rmSync, statSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -53,8 +53,9 @@ test('another file of the same path is read from its start, a shorter one too', 
   writeFileSync(path, 'before')
   const file = open()
   const after = (await file.read({ maxBytes: 100 }))?.cursorAt(6) ?? ''
-  unlinkSync(path)
-  writeFileSync(path, 'a new one')
+  // Beside the first, so that it gets another inode: one that is free is given out again, within the same tick of the clock.
+  writeFileSync(`${path}.new`, 'a new one')
+  renameSync(`${path}.new`, path)
   expect(textOf(await file.read({ after, maxBytes: 100 }))).toBe('a new one')
   const longer = (await file.read({ maxBytes: 100 }))?.cursorAt(9) ?? ''
   truncateSync(path, 1)
