@@ -10,7 +10,6 @@ import { formatFields } from '../terminal/table.ts'
 import { clean } from '../terminal/text.ts'
 import type { OfStore } from './key-value.ts'
 
-/** Commands for who gets in, and whether anybody does. */
 export function addKeyValueAccessCommands(of: OfStore, start: Start): void {
   of('suspend', 'Stop a key-value store; what it persists is kept').action((name: string, _: unknown, command: Command) =>
     suspend(start(command), name),

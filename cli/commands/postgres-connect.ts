@@ -57,7 +57,6 @@ async function tunnel(context: Context, nameOrId: string, port: number): Promise
   })
 }
 
-/** Opens a tunnel for as long as it is used. */
 async function through(context: Context, nameOrId: string, port: number, use: (to: Destination) => Promise<void>): Promise<void> {
   const { id, databaseName: database } = await resolvePostgres(context, nameOrId)
   const info = await context.client.call('getPostgresConnectionInfo', { params: { postgresId: id } })

@@ -11,7 +11,6 @@ import { confirmByName } from '../session/prompt.ts'
 import { type Column, formatFields } from '../terminal/table.ts'
 import { clean } from '../terminal/text.ts'
 
-/** Commands that show databases, stop and start them, and end them. */
 export function addPostgresLifecycleCommands(postgres: Command, start: Start): void {
   addPlaceFilter(postgres.command('list').alias('ls').description('List databases')).action((options: PlaceOptions, command: Command) =>
     list(start(command), options),

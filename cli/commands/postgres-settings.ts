@@ -26,7 +26,6 @@ interface CreateOptions extends SettingOptions, PlaceOptions {
   detach?: boolean
 }
 
-/** Commands that make a database, and change what it is made with. */
 export function addPostgresSettingCommands(postgres: Command, start: Start): void {
   addPlaceOption(addSettings(postgres.command('create').description('Create a Postgres database')))
     .argument('<name>', 'Its name')

@@ -41,7 +41,6 @@ export async function resolveService(context: Pick<Context, 'client' | 'io'>, na
   throw new CliError('not_found', `There is no service ${nameOrId}.`, { hint })
 }
 
-/** Names of services, to find the one that was meant among. */
 export async function serviceNames({ client }: Pick<Context, 'client'>): Promise<string[]> {
   const all = await allPages((query) => client.call('listServices', { query }), MAX_NAMES)
   return all.map(({ service }) => service.name)

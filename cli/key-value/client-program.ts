@@ -1,7 +1,6 @@
 import { environment } from '../base/config.ts'
 import { RemoteExit } from '../base/error.ts'
 
-/** The client of the machine, if it has one. */
 export const findClient = (): string | undefined => Bun.which('valkey-cli') ?? Bun.which('redis-cli') ?? undefined
 
 export interface Destination {

@@ -16,7 +16,6 @@ export interface Destination {
 const CONNECT_SECONDS = 10
 const leaving = new Set(['\\q', 'quit', 'exit'])
 
-/** What psql has a word for, as SQL. */
 const shortcuts: Readonly<Record<string, string>> = {
   '\\l': 'SELECT datname AS name, pg_get_userbyid(datdba) AS owner FROM pg_database WHERE NOT datistemplate ORDER BY 1',
   '\\dn': "SELECT nspname AS name FROM pg_namespace WHERE nspname !~ '^pg_' ORDER BY 1",

@@ -15,17 +15,14 @@ interface TunnelOptions {
   postgresId: string
   /** On 127.0.0.1; 0 for any that is free. */
   port: number
-  /** Told why a connection was refused or ended by the server. */
   onProblem(reason: string): void
 }
 
 type LocalSocket = Bun.Socket<Way>
 
-/** One connection: of a program of this machine, and through the server. */
 interface Way {
   remote: WebSocket
   input: OutgoingInput
-  /** Bytes from the database that the program has not taken yet. */
   waiting: Uint8Array[]
   untoldBytes: number
   isOver: boolean

@@ -19,7 +19,6 @@ export interface TableStyle {
 const GAP = '  '
 const MIN_FLEXIBLE = 8
 
-/** Rows under their titles, aligned. Every cell and title is cleaned. */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], style: TableStyle): string {
   const titles = columns.map(({ title }) => cleanText(title))
   const cells = rows.map((row) => columns.map((column) => cleanText(column.value(row))))

@@ -27,7 +27,6 @@ export interface Paths {
   uploads: string
   toolchain: string
   disks: string
-  /** Programs of databases, unpacked. */
   engines: string
   services: string
 }

@@ -9,7 +9,6 @@ export interface ServerEndpoint {
   port: number
 }
 
-/** What differs between kinds of datastores. */
 export interface DatastoreServer {
   /** Where it listens, if its instance has an address of its own. */
   readonly port: number

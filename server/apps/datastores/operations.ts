@@ -77,7 +77,6 @@ export function restartDatastore(context: AppContext, datastore: StoredDatastore
   })
 }
 
-/** Nothing happens to one that is suspended. */
 export function suspendDatastore(context: AppContext, datastore: StoredDatastore): void {
   refuseUnlessReady(datastore)
   if (datastore.suspendedBy !== null) return
@@ -87,7 +86,6 @@ export function suspendDatastore(context: AppContext, datastore: StoredDatastore
   })
 }
 
-/** Nothing happens to one that is not suspended. */
 export function resumeDatastore(context: AppContext, datastore: StoredDatastore): void {
   if (datastore.suspendedBy === null) return
   inOneChange(context.db, () => {

@@ -30,7 +30,6 @@ export function currentPassword({ db, sealer }: Pick<Deps, 'db' | 'sealer'>, id:
 export const adminPassword = ({ sealer }: Pick<Deps, 'sealer'>, { id, adminPasswordSealed }: StoredKeyValue): string =>
   sealer.open(adminPasswordSealed, passwordPurpose(id, ADMIN))
 
-/** What is good at this moment. */
 export function passwordsOf({ db, sealer, now }: Deps, own: StoredKeyValue): Passwords {
   const former = hasFormer(own, now()) ? [sealer.open(own.formerPasswordSealed, passwordPurpose(own.id, FORMER))] : []
   return { admin: adminPassword({ sealer }, own), tenant: [currentPassword({ db, sealer }, own.id), ...former] }

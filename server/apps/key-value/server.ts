@@ -20,7 +20,6 @@ const GRACE_MS = 60_000
 const FIRST_PAUSE_MS = 10
 const LONGEST_PAUSE_MS = 1000
 
-/** How the server of a key-value store is run, and when it is one. */
 export const keyValueServer = (context: AppContext): DatastoreServer => ({
   port: usualPorts.key_value,
   graceMs: GRACE_MS,

@@ -16,7 +16,6 @@ export interface Initialising {
   passwords: Passwords
   version: number
   isNew: boolean
-  /** The password of the tenant's first role, where it is to be set. */
   password?: string
 }
 

@@ -13,7 +13,6 @@ export const ADMIN_SETTINGS = {
   statement_timeout: '0',
 }
 
-/** Who streams changes and takes backups. */
 export const BACKUP = 'cpd_backup'
 
 const RESERVED = new Set([

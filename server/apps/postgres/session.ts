@@ -15,7 +15,6 @@ type Deps = Pick<AppContext, 'db' | 'sealer' | 'connectPostgres'>
 const LIMITS =
   "SET search_path = pg_catalog; SET statement_timeout = '10s'; SET lock_timeout = '3s'; SET idle_in_transaction_session_timeout = '10s'"
 
-/** Where a database answers now; undefined while it does not run. */
 export function endpointOf({ db }: Pick<AppContext, 'db'>, { id }: Pick<StoredDatastore, 'id'>): ServerEndpoint | undefined {
   const up = workloadsOf(db, OWNER_KIND, id).find(({ phase }) => phase === 'running')
   return up?.address == null || up.port === null ? undefined : { host: up.address, port: up.port }

@@ -3,7 +3,6 @@ import type { postgresPlans } from '../../../shared/postgres.ts'
 export interface ServerSize {
   plan: (typeof postgresPlans)[keyof typeof postgresPlans]
   sizeGb: number
-  /** Major version. */
   version: number
 }
 

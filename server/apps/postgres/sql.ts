@@ -1,9 +1,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 
-/** An identifier as it stands in SQL, whatever is in it. */
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-/** A text as it stands in SQL, whatever is in it. */
 export const quoteText = (text: string): string => `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
 
 const ITERATIONS = 4096

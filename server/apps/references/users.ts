@@ -1,7 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { ServiceType } from '../../../shared/service-type.ts'
 
-/** A service or group of variables that refers to a datastore. */
 export interface ReferringService {
   id: string
   name: string

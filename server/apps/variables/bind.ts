@@ -8,7 +8,6 @@ import { type DatastoreKind, datastoreNamed, type StoredDatastore } from '../dat
 import { networkOf } from '../private-network/names/network.ts'
 import type { DatastoreReference, EnvEntry } from '../services/env-store.ts'
 
-/** A reference as it was asked for. */
 export interface WantedReference {
   field: 'fromDatabase' | 'fromKeyValue' | 'fromService'
   kind: DatastoreKind

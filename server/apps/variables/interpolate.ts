@@ -123,7 +123,6 @@ function lengthOf(raw: string, values: ReadonlyMap<string, string>): number {
   return length
 }
 
-/** The variables that a value refers to. */
 export const namesIn = (value: string): Set<string> => new Set([...value.matchAll(reference)].map(([, name = '']) => name))
 
 function inCircle(circle: readonly string[]): string {

@@ -12,7 +12,6 @@ export type LookUp = (reference: DatastoreReference) => Interpolated
 
 export const nounOf = (datastoreId: string): string => (isId('keyValue', datastoreId) ? 'key-value store' : 'database')
 
-/** Looks references of a service up as they are now. */
 export function lookUpFor(
   context: Pick<AppContext, 'db' | 'sealer'>,
   service: Pick<StoredService, 'workspaceId' | 'environmentId'>,

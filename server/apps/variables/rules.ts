@@ -12,7 +12,6 @@ interface OfWhom {
   /** Type of the service that gets them; undefined for a group, which may be linked to any. */
   type: ServiceType | undefined
   bind: Bind
-  /** Where the input stands in the body. */
   pointer?: string
 }
 

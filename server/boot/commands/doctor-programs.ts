@@ -14,7 +14,6 @@ type ToldPrograms = Record<ProgramKind, ToldProgram[]> & { hasZones: boolean }
 
 const ZONES = '/usr/share/zoneinfo'
 
-/** What databases can be run with here. */
 export async function programsHere({ CP_POSTGRES_DIR: postgresDirs, CP_VALKEY_PROGRAM: valkey }: Config): Promise<ToldPrograms> {
   const { available } = await listPrograms({ embedded, postgresDirs, valkey })
   const told = (kind: ProgramKind) =>

@@ -4,7 +4,6 @@ import { alignUsersQuietly } from '../../apps/postgres/credentials/align.ts'
 import { postgresServer } from '../../apps/postgres/server.ts'
 import type { Context } from './context.ts'
 
-/** Each kind of datastore stands here. */
 export const datastoreServers = (context: Context): DatastoreServers => ({
   postgres: {
     ...postgresServer(context, { onStarted: (place) => alignUsersQuietly(context, place) }),

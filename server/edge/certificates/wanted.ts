@@ -21,7 +21,6 @@ export interface Wanted {
 export interface WantedInput {
   domains: ServedHost[]
   services: ServedHost[]
-  /** Names of databases that somebody may reach from outside. */
   databases: string[]
   baseDomain: string
   publicUrl: string

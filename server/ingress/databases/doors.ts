@@ -7,12 +7,10 @@ import type { Directory } from './directory.ts'
 import type { Naming } from './naming.ts'
 import { Relay, type SessionWatch } from './relay.ts'
 
-/** What the ports of all kinds of databases have in common. */
 export interface DoorParts {
   directory: Directory
   certificates: Certificates
   failures: ReportedCount
-  /** What is to be told in the log of a database. */
   noted: Note
   refused(id: string, address: string, why: string): void
 }
@@ -24,7 +22,6 @@ export interface Session {
   target: ProxyTarget
   first: Buffer
   watch: SessionWatch
-  /** The user and the database that were named, for people. */
   about: string
   unreachable(): Buffer
   gone?(): void

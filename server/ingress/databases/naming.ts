@@ -30,7 +30,6 @@ export class Naming implements Connection, Deadlined {
     this.#options.read(this, this.#received)
   }
 
-  /** The first `count` bytes have been dealt with. */
   consume(count: number): void {
     this.#received = this.#received.subarray(count)
   }
@@ -54,7 +53,6 @@ export class Naming implements Connection, Deadlined {
     reception.replace(this, this.socket.data)
   }
 
-  /** Nothing more is read until `drop`. */
   wait(): void {
     this.#isOver = true
   }

@@ -18,11 +18,9 @@ export interface SessionWatch {
 export interface RelayOptions {
   id: string
   target: ProxyTarget
-  /** What the client has said already, for the server. */
   first: Buffer
   watch: SessionWatch
   context: Pick<ClientContext, 'limits' | 'deadlines' | 'unsent'>
-  /** What the client is told where the server cannot be reached. */
   unreachable(): Buffer
   gone(relay: Relay): void
 }
@@ -70,7 +68,6 @@ export class Relay implements Connection, Deadlined {
     void this.#connect()
   }
 
-  /** Bytes since this was called last. */
   takeCounts(): { receivedBytes: number; sentBytes: number } {
     const taken = { receivedBytes: this.receivedBytes - this.#taken.receivedBytes, sentBytes: this.sentBytes - this.#taken.sentBytes }
     this.#taken = { receivedBytes: this.receivedBytes, sentBytes: this.sentBytes }

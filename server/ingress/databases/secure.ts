@@ -6,7 +6,6 @@ import { SPENT } from '../tls/inspection.ts'
 import type { TlsAccept, TlsAcceptParts } from '../tls/tls-accept.ts'
 
 export interface SecureParts extends TlsAcceptParts {
-  /** The certificate for a name; undefined is none at all. */
   contextFor(serverName: string | undefined): SecureContext | undefined
   protocols: readonly string[]
 }

@@ -15,7 +15,6 @@ export interface KeyValueDoorParts extends DoorParts {
 }
 
 const TLS_RECORD = 22
-/** Commands before the one that tells the store. */
 const MAX_STEPS = 16
 
 /** One port for all key-value stores: many clients name no host in TLS, so the user of the first AUTH or HELLO tells which is meant. */

@@ -12,7 +12,6 @@ export class CancelKeys {
     return this.#targets.size
   }
 
-  /** Returns the function that forgets the key again. */
   add(key: CancelKey, target: ProxyTarget): () => void {
     const text = textOf(key)
     this.#targets.set(text, target)

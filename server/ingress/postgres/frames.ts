@@ -10,7 +10,6 @@ export class Frames {
   readonly #tell: (type: number, body: Buffer) => void
   readonly #head = Buffer.alloc(HEAD_BYTES)
   #headBytes = 0
-  /** Bytes of the current body that are still to come. */
   #left = 0
   #type = 0
   #body: Buffer | undefined

@@ -11,7 +11,6 @@ const OWN_ROLES = 'cpd_'
 const FALSE_WORDS = ['false', 'off', 'no', '0']
 
 export interface Asked {
-  /** The name that TLS was asked for. */
   serverName: string | undefined
   address: string
   find(host: string): Listed | undefined
@@ -38,7 +37,6 @@ function aboutOf(parameters: readonly [string, string][]): string {
   return `as ${user} to ${database}`
 }
 
-/** What is said to a client that begins without TLS. */
 export function plainAnswer(kind: FirstPacket['kind']): Fatal {
   if (kind !== 'startup') return strangeAnswer(kind)
   return { state: invalidAuthorization, message: 'SSL is required', hint: 'Connect with sslmode=require or stricter.' }

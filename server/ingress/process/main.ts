@@ -41,7 +41,6 @@ export interface IngressOptions {
   controlSocketPath: string
   routesFilePath: string
   tls?: TlsOptions
-  /** Where databases are reached from outside. */
   databases?: DatabaseOptions
   version: string
   trustedProxies: string[]

@@ -9,7 +9,6 @@ import { TlsAccept, type TlsAcceptParts } from './tls-accept.ts'
 /** A fatal alert in a record of its own: unrecognized_name (RFC 6066 section 3). */
 export const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112])
 
-/** What becomes of a client once TLS is agreed on. */
 export type Agreed = (accept: TlsAccept, socket: ClientSocket) => void
 
 export const handshakeEvents = (parts: TlsAcceptParts, agreed: Agreed = beginHttp(parts)) =>

@@ -15,7 +15,6 @@ export type ConnectionEvent = (typeof connectionEvents)[number]
 export interface ConnectionRecord {
   /** Milliseconds since 1970. */
   at: number
-  /** The database, in the place of a service. */
   id: string
   instanceId: string
   event: ConnectionEvent

@@ -16,7 +16,6 @@ export interface IngressTrafficOptions {
 
 export interface IngressTraffic {
   finished(note: RequestNote, client: ClientSide): void
-  /** Writes down what became of a connection to a database. */
   noted(connection: Omit<ConnectionRecord, 'at'>): void
   read(known: KnownCounts | undefined): TrafficCounts
   close(): Promise<void>

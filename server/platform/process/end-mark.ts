@@ -5,7 +5,6 @@ export interface EndMark {
   readonly bytes: Buffer
   /** What of a chunk may be shown at once, without the mark. A possible beginning of the mark is held back. */
   take(chunk: Uint8Array): Uint8Array
-  /** What was held back and turned out to be none. */
   rest(): Uint8Array
   readonly seen: Promise<void>
 }

@@ -7,7 +7,6 @@ const Embedded = Type.Object({
   kind: Type.Union([Type.Literal('postgres'), Type.Literal('valkey')]),
   name: Type.String(),
   version: Type.String(),
-  /** Path of a .tar.zst. */
   archive: Type.String(),
 })
 export type EmbeddedProgram = Static<typeof Embedded>

@@ -37,7 +37,6 @@ async function upload({ db, paths, bucket, now }: RepositoryDeps, object: Backup
   return true
 }
 
-/** Goes on with what was to be removed. */
 export async function removeMarked(deps: RepositoryDeps, signal: AbortSignal): Promise<void> {
   for (const object of objectsToRemove(deps.db, AT_A_TIME)) {
     if (signal.aborted) return

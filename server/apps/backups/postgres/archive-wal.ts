@@ -23,7 +23,6 @@ export async function archiveWal(deps: RepositoryDeps, datastoreId: string, sign
 }
 
 export interface IncomingSegment {
-  /** Its name when it is finished. */
   segment: string
   handle: FileHandle
 }

@@ -15,7 +15,6 @@ import { archiveOf } from './take.ts'
 
 export interface MaterialPlan {
   datastoreId: string
-  /** The full backup first. */
   chain: readonly StoredBackup[]
   /** Up to when the log is wanted, in milliseconds since 1970; undefined for all there is. */
   until?: number
@@ -23,7 +22,6 @@ export interface MaterialPlan {
 
 export interface Material {
   folder: string
-  /** Who may read it, if we may choose. */
   uid: number
 }
 

@@ -8,7 +8,6 @@ import { type BackupSource, connectionArgs, startTool } from './tools.ts'
 export const SLOT = 'cpd_backup'
 
 export interface Receiver {
-  /** Resolves when it has ended, with why in its own words. */
   ended: Promise<string>
   stop(): Promise<void>
 }

@@ -20,7 +20,6 @@ const MAX_RATE_KB = 200_000
 export interface WantedBackup {
   datastoreId: string
   backupId: string
-  /** The backup that this one is to be the difference to. */
   parentId?: string
 }
 

@@ -5,9 +5,7 @@ import { type SpawnedProcess, spawnProcess } from '../../../platform/process/spa
 import { SYSTEM_PATH } from '../../../platform/process/system-tools.ts'
 import { isRoot } from '../../../platform/service-folders.ts'
 
-/** A server that backups are taken of. */
 export interface BackupSource {
-  /** Folder of its programs. */
   programs: string
   host: string
   port: number

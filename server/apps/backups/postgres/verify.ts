@@ -58,7 +58,6 @@ async function compareManifests(deps: RepositoryDeps, { id, datastoreId }: Store
   if (one.length !== other.length || !timingSafeEqual(one, other)) throw new BackupDamaged('its manifest is that of another backup')
 }
 
-/** Whether the log that a backup needs has come. */
 export function hasItsLog(
   { db }: Pick<RepositoryDeps, 'db'>,
   { datastoreId, startLsn, endLsn }: Pick<StoredBackup, 'datastoreId' | 'startLsn' | 'endLsn'>,

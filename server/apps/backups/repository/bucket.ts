@@ -7,10 +7,8 @@ export interface Bucket {
   put(key: string, path: string, bytes: number): Promise<void>
   putText(key: string, content: Uint8Array): Promise<void>
   get(key: string): Promise<ReadableStream<Uint8Array>>
-  /** Bytes of what is there; undefined for nothing. */
   size(key: string): Promise<number | undefined>
   remove(key: string): Promise<void>
-  /** Keys that begin so, page by page. */
   list(beginning: string): AsyncGenerator<string>
 }
 

@@ -26,7 +26,6 @@ interface Deps {
 
 const purposeOf = (recipient: string): string => `backup key ${recipient}`
 
-/** The key of this installation, made when it is first asked for. */
 export async function currentKey({ db, sealer, now }: Deps): Promise<BackupKey> {
   const newest = () => keys.get(db, 'ORDER BY created_at DESC, recipient')
   if (newest() === undefined) {

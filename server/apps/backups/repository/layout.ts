@@ -17,7 +17,6 @@ const objectPattern = /^((?:[\w-]+\/)*[\w.-]+?)\.([0-9a-f]{32})\.zst\.age$/
 /** What a packed file is called: whoever stores the same content under a name twice has it once. */
 export const fileNameOf = ({ name, digest }: ObjectName): string => `${name}.${digest}${PACKED}`
 
-/** Undefined for a file that is none of the repository's. */
 export function parseFileName(fileName: string): ObjectName | undefined {
   const [, name, digest] = objectPattern.exec(fileName) ?? []
   return name === undefined || digest === undefined || name.split('/').includes('..') ? undefined : { name, digest }
@@ -38,5 +37,4 @@ export function setFoldersOf(paths: Pick<Paths, 'backups'>, datastoreId: string)
   return { root, incoming: join(root, 'incoming'), work: join(root, 'work') }
 }
 
-/** Where decrypted archives and log of one recovery are laid. */
 export const materialFolder = ({ backups }: Pick<Paths, 'backups'>, name: string): string => join(backups, 'restores', name)

@@ -89,7 +89,6 @@ async function putInPlace(fresh: string, path: string): Promise<void> {
 export const pathOfObject = ({ paths }: Pick<RepositoryDeps, 'paths'>, object: BackupObject): string =>
   join(setFoldersOf(paths, object.datastoreId).root, fileNameOf(object))
 
-/** What an object is called at the bucket. */
 export const keyOfObject = (object: Pick<BackupObject, 'datastoreId' | 'name' | 'digest'>): string =>
   `${object.datastoreId}/${fileNameOf(object)}`
 
@@ -124,6 +123,5 @@ export async function removeObject(deps: RepositoryDeps, object: BackupObject): 
 export const clearWork = ({ paths }: Pick<RepositoryDeps, 'paths'>, datastoreId: string): Promise<void> =>
   removeTree(setFoldersOf(paths, datastoreId).work)
 
-/** Removes all of a set that is on this disk. */
 export const removeSetFolder = ({ paths }: Pick<RepositoryDeps, 'paths'>, datastoreId: string): Promise<void> =>
   removeTree(setFoldersOf(paths, datastoreId).root)

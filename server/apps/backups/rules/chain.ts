@@ -17,9 +17,7 @@ export function chainOf<T extends Link>(backups: readonly T[], id: string): T[] 
 }
 
 export interface WalSegment {
-  /** Name of the segment, without the folder. */
   segment: string
-  /** When it was full and stored. */
   createdAt: number
 }
 

@@ -4,7 +4,6 @@ import { segmentNumberAt } from './wal-names.ts'
 const FAILED_KEPT_MS = 7 * 24 * 60 * 60_000
 
 export interface Retention {
-  /** Backups that nobody can need any more. */
   remove: string[]
   /** Segments of the log with lower numbers are needed by no backup that is kept; undefined while there is none. */
   walFrom: number | undefined

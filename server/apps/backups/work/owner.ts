@@ -21,7 +21,6 @@ export interface RestoreRun {
   owner: InstanceSpec['owner']
   version: string
   volumeId: string
-  /** Name of the folder that its material was laid in. */
   material: string
   target: string
   limits: InstanceSpec['limits']
@@ -31,7 +30,6 @@ export interface RestoreRun {
 
 export interface RestoreEnd {
   isDone: boolean
-  /** The last that it said. */
   output: string
 }
 

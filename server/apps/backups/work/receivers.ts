@@ -23,7 +23,6 @@ const TOLD_AFTER_MS = 60_000
 
 export interface Receivers {
   poke(datastoreId: string): void
-  /** Stores what is finished now. */
   archive(datastoreId: string): Promise<void>
   /** Ends the receiver of a database, when it has all that the server has written, if that answers. */
   finish(datastore: StoredDatastore): Promise<void>
@@ -33,7 +32,6 @@ export interface Receivers {
 export interface ReceiverParts {
   deps: RepositoryDeps
   relays: Relays
-  /** Told when the log of a database begins to be streamed. */
   onStreaming(datastoreId: string): void
 }
 

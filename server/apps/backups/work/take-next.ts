@@ -24,7 +24,6 @@ export interface Taking {
   source: BackupSource
 }
 
-/** Writes a backup down that is to be taken. */
 export function requestBackup(
   { db, now }: Pick<AppContext, 'db' | 'now'>,
   datastoreId: string,

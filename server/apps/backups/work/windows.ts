@@ -18,5 +18,4 @@ export function recoverableOf(
   return recoverable(backupsOf(db, datastoreId), log, until)
 }
 
-/** How long backups of what was deleted are kept. */
 export const keptUntilOf = (deletedAt: number): number => deletedAt + KEPT_MS

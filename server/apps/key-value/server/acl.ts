@@ -37,7 +37,6 @@ const hashed = (password: string): string => `#${createHash('sha256').update(pas
 
 export interface Passwords {
   admin: string
-  /** What the tenant's user may sign in with now. */
   tenant: readonly string[]
 }
 

@@ -19,7 +19,6 @@ const SNAPSHOTS = '3600 1 300 100 60 10000'
 
 export const maxmemoryOf = (plan: KeyValuePlan): number => Math.floor(keyValuePlans[plan].memoryMb * MIB * SHARE_OF_KEYS)
 
-/** Size of the volume in GB. */
 export const diskOf = (plan: KeyValuePlan): number => Math.max(1, Math.ceil((maxmemoryOf(plan) * DISK_PER_KEY_BYTE) / 1024 ** 3))
 
 export interface ServerSettings {

@@ -1,13 +1,10 @@
 /** What is read of the answer to `INFO`. Times are milliseconds since 1970, sizes bytes. */
 export interface ServerInfo {
   isLoading: boolean
-  /** Whether writes go to the journal. */
   isJournaling: boolean
-  /** Whether a snapshot or a new journal is being written. */
   isWriting: boolean
   isJournalGood: boolean
   isSnapshotGood: boolean
-  /** Snapshots written since the start. */
   snapshots: number
   lastSnapshotAt: number
   version: string

@@ -23,7 +23,6 @@ export interface PersistenceSituation {
   server: Known
 }
 
-/** The next step; undefined when everything is as it is to be. */
 export function planPersistence(situation: PersistenceSituation): PersistenceStep | undefined {
   const { wanted, laid, server } = situation
   if (wanted === 'journal_snapshot') return laid === wanted ? undefined : towardsJournal(server)

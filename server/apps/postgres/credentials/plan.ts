@@ -6,7 +6,6 @@ export const MARK = 'cpd: made for a user of the API'
 
 export interface WantedUser {
   name: string
-  /** What the server keeps of its password. */
   verifier: string
   /** Milliseconds since 1970. */
   validUntil: number | null
@@ -49,7 +48,6 @@ export function planRoles({ owner, wanted, known }: Roles): RolePlan {
   return { statements: [...statements, ...ended.map(({ name }) => endRole(name))], drops }
 }
 
-/** Whether somebody else than the platform made a role of this name. */
 export const isTaken = (known: readonly KnownRole[], wanted: string): boolean =>
   known.some(({ name, isMarked }) => name === wanted && !isMarked)
 

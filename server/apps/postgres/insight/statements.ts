@@ -49,7 +49,6 @@ export const BLOAT = asJson(`
     ${iso('greatest(last_vacuum, last_autovacuum)')} AS "vacuumedAt", ${iso('greatest(last_analyze, last_autoanalyze)')} AS "analyzedAt"
   FROM pg_stat_user_tables ORDER BY pg_total_relation_size(relid) DESC LIMIT ${rows}`)
 
-/** Where the tenant's database has pg_stat_statements. */
 export const EXTENSION_SCHEMA =
   "SELECT n.nspname AS found FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'"
 

@@ -7,11 +7,8 @@ import { readFirstPacket } from '../../../ingress/postgres/first-packet.ts'
 import { nameProblem } from '../roles.ts'
 
 export interface GateStep {
-  /** For the server. */
   forward?: Uint8Array
-  /** For the client. */
   answer?: Uint8Array
-  /** Why the client is sent away. */
   refusal?: string
 }
 

@@ -9,7 +9,6 @@ import { findDatastore, type StoredDatastore } from '../../datastores/store.ts'
 import { requireEndpoint } from '../session.ts'
 import { serveTunnel } from './serve.ts'
 
-/** Connections to one database that may be open by tunnels. */
 const MOST_OPEN = 40
 
 export function createPostgresTunnelRoutes(context: AppContext): Handlers<'openPostgresTunnel', AppContext> {

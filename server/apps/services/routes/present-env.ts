@@ -29,9 +29,7 @@ export function resolvedEnv(context: AppContext, actor: Pick<Actor, 'permissions
 interface Viewed {
   live: ReadonlyMap<string, string> | undefined
   isShown: boolean
-  /** Whether the caller may know what datastores say. */
   isTold: boolean
-  /** Variables that hold such. */
   telling: ReadonlySet<string>
 }
 

@@ -7,7 +7,6 @@ export interface Places {
   artifact(ownerId: string, digest: string): string
   /** Where programs of this name stand, which are there: whoever has them run has made sure. */
   programs(name: string): string
-  /** Where material of this name was laid out. */
   material(name: string): string
   volumes: ProcessVolumes
   quota: DiskQuota
