@@ -98,7 +98,7 @@ async function trust(home: string, rootFile: string): Promise<void> {
   await certutil('-A', '-n', 'authority of the tests', '-t', 'C,,', '-i', rootFile)
 }
 
-const MAX_ATTEMPTS = 10
+const MAX_ATTEMPTS = 50
 
 /**
  * Goes to a page. The browser drops every connection when an interface comes or goes on the machine, as with each instance of any `cpd` on

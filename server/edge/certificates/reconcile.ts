@@ -158,10 +158,12 @@ async function obtainFor(parts: JobParts['parts'], host: string, { signal, backo
   }
 }
 
-async function revoke({ context, authority }: JobParts['parts'], id: string, { signal, backoff }: Running): Promise<void> {
+/** A certificate is revoked when no ingress serves it any more: browsers that ask the authority would refuse it. */
+async function revoke({ context, authority, publish }: JobParts['parts'], id: string, { signal, backoff }: Running): Promise<void> {
   const certificate = certificateById(context.db, id)
   if (certificate === undefined) return
   try {
+    await publish()
     const [own = ''] = blocksOf(certificate.chain)
     await authority.talk(signal, (client) => client.revokeCertificate(own, { reason: CESSATION_OF_OPERATION }))
     keepRevoked(context, certificate)
