@@ -4,11 +4,13 @@ import type { ProxyTarget } from '../tables/proxy-target.ts'
 import type { Certificates } from '../tls/certificates.ts'
 import type { ConnectionRecord } from '../traffic/connection-record.ts'
 import type { Directory } from './directory.ts'
+import type { Logins } from './logins.ts'
 import type { Naming } from './naming.ts'
 import { Relay, type SessionWatch } from './relay.ts'
 
 export interface DoorParts {
   directory: Directory
+  logins: Logins
   certificates: Certificates
   failures: ReportedCount
   noted: Note
@@ -27,13 +29,14 @@ export interface Session {
   gone?(): void
 }
 
-type Begun = Pick<DoorParts, 'directory' | 'noted'> & { reception: Reception }
+type Begun = Pick<DoorParts, 'directory' | 'logins' | 'noted'> & { reception: Reception }
 
-export function beginSession(naming: Naming, session: Session, { directory, noted, reception }: Begun): void {
+export function beginSession(naming: Naming, session: Session, { directory, logins, noted, reception }: Begun): void {
   const { context } = reception
   naming.enter(() => {
     const relay: Relay = new Relay(naming.socket, {
       ...session,
+      logins,
       context,
       gone() {
         directory.remove(relay)

@@ -4,11 +4,14 @@ import type { Account } from '../limits/unsent.ts'
 import { connectWithin } from '../sockets/connect-within.ts'
 import { Outgoing } from '../sockets/outgoing.ts'
 import type { ProxyTarget } from '../tables/proxy-target.ts'
+import type { Logins } from './logins.ts'
 
 /** What a protocol knows of the session that is brought from one side to the other. */
 export interface SessionWatch {
   clientSaid(bytes: Buffer): void
   serverSaid(bytes: Buffer): void
+  /** The server has accepted who this is. */
+  readonly isLetIn: boolean
   /** Nothing is under way that would be lost with the connection. */
   readonly isIdle: boolean
   /** What the client is told last; undefined where it is in the middle of another message. */
@@ -20,6 +23,7 @@ export interface RelayOptions {
   target: ProxyTarget
   first: Buffer
   watch: SessionWatch
+  logins: Logins
   context: Pick<ClientContext, 'limits' | 'deadlines' | 'unsent'>
   unreachable(): Buffer
   gone(relay: Relay): void
@@ -36,7 +40,7 @@ export class Relay implements Connection, Deadlined {
   readonly target: ProxyTarget
   readonly address: string
   readonly startedAt = performance.now()
-  deadlineAt = NEVER
+  deadlineAt: number
   receivedBytes = 0
   sentBytes = 0
   readonly #options: RelayOptions
@@ -49,7 +53,10 @@ export class Relay implements Connection, Deadlined {
   #isClientPaused = false
   #isServerPaused = false
   #isEnding = false
+  #isFinishing = false
   #isGone = false
+  #isLetIn = false
+  #endLogin = () => {}
   #taken = { receivedBytes: 0, sentBytes: 0 }
 
   constructor(client: ClientSocket, options: RelayOptions) {
@@ -61,11 +68,13 @@ export class Relay implements Connection, Deadlined {
     this.address = client.remoteAddress
     // Memory may run short in the midst of whatever is done here.
     this.#account = options.context.unsent.open(this.address, () => queueMicrotask(() => this.cut()))
-    options.context.deadlines.add(this)
+    const { deadlines, limits } = options.context
+    this.deadlineAt = deadlines.now + limits.loginTimeoutMs
+    deadlines.add(this)
     client.setKeepAlive(true, KEEP_ALIVE_MS)
     this.#early = [options.first]
     this.#holdClient()
-    void this.#connect()
+    this.#endLogin = options.logins.begin(this.target, this.address, () => void this.#connect())
   }
 
   takeCounts(): { receivedBytes: number; sentBytes: number } {
@@ -75,7 +84,7 @@ export class Relay implements Connection, Deadlined {
   }
 
   received(bytes: Buffer): void {
-    if (this.#isGone || this.deadlineAt !== NEVER) return
+    if (this.#isGone || this.#isFinishing) return
     const out = this.#toServer
     if (out === undefined) {
       this.#early.push(bytes)
@@ -114,7 +123,13 @@ export class Relay implements Connection, Deadlined {
   }
 
   expired(): void {
-    this.cut()
+    if (this.#isFinishing) {
+      this.cut()
+      return
+    }
+    if (this.sentBytes === 0) this.#toClient.write(this.#options.unreachable())
+    this.#server?.terminate()
+    this.#finish()
   }
 
   cut(): void {
@@ -126,6 +141,7 @@ export class Relay implements Connection, Deadlined {
     if (this.#isGone) return
     this.sentBytes += bytes.length
     this.#options.watch.serverSaid(bytes)
+    if (!this.#isLetIn && this.#options.watch.isLetIn) this.#letIn()
     this.#toClient.write(bytes)
     if (this.#toClient.isFull && !this.#isServerPaused) {
       this.#isServerPaused = true
@@ -153,7 +169,7 @@ export class Relay implements Connection, Deadlined {
     const { target, context, unreachable } = this.#options
     const server = await connectWithin<Relay>(target, { data: this, handlers: serverEvents, timeoutMs: context.limits.connectTimeoutMs })
     // The end may have come while the server was connected to.
-    if (this.#isGone || this.deadlineAt !== NEVER) return void server?.terminate()
+    if (this.#isGone || this.#isFinishing) return void server?.terminate()
     if (server === undefined) {
       this.#toClient.write(unreachable())
       this.#finish()
@@ -164,6 +180,12 @@ export class Relay implements Connection, Deadlined {
     this.#toServer = out
     for (const bytes of this.#early.splice(0)) this.#pass(bytes, out)
     if (out.isEmpty) this.#releaseClient()
+  }
+
+  #letIn(): void {
+    this.#isLetIn = true
+    this.#endLogin()
+    if (!this.#isFinishing) this.deadlineAt = NEVER
   }
 
   #pass(bytes: Buffer, out: Outgoing): void {
@@ -202,6 +224,8 @@ export class Relay implements Connection, Deadlined {
   /** The client has some time to take what is left for it, and to go. */
   #finish(): void {
     const { deadlines, limits } = this.#options.context
+    this.#isFinishing = true
+    this.#endLogin()
     this.#toClient.end()
     this.#releaseClient()
     this.deadlineAt = Math.min(this.deadlineAt, deadlines.now + (this.#toClient.isEmpty ? limits.lingerMs : limits.writeIdleMs))
@@ -211,6 +235,7 @@ export class Relay implements Connection, Deadlined {
     if (this.#isGone) return
     this.#isGone = true
     this.#options.context.deadlines.delete(this)
+    this.#endLogin()
     this.#account.close()
     this.#options.gone(this)
   }

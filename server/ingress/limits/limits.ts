@@ -26,6 +26,11 @@ export interface IngressLimits {
   /** Time without a byte from an upstream that owes an answer. */
   upstreamIdleMs: number
   tunnelIdleMs: number
+  /** Time from a client's word which database it wants until that one lets it in. */
+  loginTimeoutMs: number
+  /** Clients that log in to one database at a time. Below the connections of the smallest plan, so that those with a password find a place. */
+  maxLogins: number
+  maxLoginsPerAddress: number
   /** Just below the 5 s after which Node closes its side of an idle connection. */
   poolIdleMs: number
   /** A request that cannot be repeated takes a pooled connection only while it is this fresh. */
@@ -65,6 +70,9 @@ export const defaultIngressLimits: IngressLimits = {
   connectTimeoutMs: 5 * SECOND,
   upstreamIdleMs: 15 * MINUTE,
   tunnelIdleMs: 60 * MINUTE,
+  loginTimeoutMs: 30 * SECOND,
+  maxLogins: 32,
+  maxLoginsPerAddress: 16,
   poolIdleMs: 4 * SECOND,
   poolFreshMs: SECOND,
   maxHeldPerService: 1_000,

@@ -24,6 +24,7 @@ export class PostgresSession implements SessionWatch {
   /** ReadyForQuery that the server owes; the first ends the start of the session. */
   #owed = 1
   #isOutsideTransaction = false
+  #isLetIn = false
 
   constructor(keyed: (key: CancelKey) => void) {
     this.#fromClient = new Frames(
@@ -46,6 +47,10 @@ export class PostgresSession implements SessionWatch {
     this.#fromServer.follow(bytes)
   }
 
+  get isLetIn(): boolean {
+    return this.#isLetIn
+  }
+
   get isIdle(): boolean {
     return this.#owed === 0 && this.#isOutsideTransaction && this.#fromClient.isBetweenMessages && this.#fromServer.isBetweenMessages
   }
@@ -58,6 +63,7 @@ export class PostgresSession implements SessionWatch {
 
   #ready(status: Buffer): void {
     this.#owed--
+    this.#isLetIn = true
     this.#isOutsideTransaction = status[0] === IDLE
   }
 }

@@ -3,6 +3,7 @@ import { controlPaths } from '../control/protocol.ts'
 import { callSocket } from '../control/socket-call.ts'
 import { Directory } from '../databases/directory.ts'
 import { createRefusals, type DoorParts, type Note } from '../databases/doors.ts'
+import { type LoginLimits, Logins } from '../databases/logins.ts'
 import { keyValueTransport } from '../key-value/door.ts'
 import type { IngressLimits } from '../limits/limits.ts'
 import { createReportedCount } from '../limits/reported-count.ts'
@@ -36,7 +37,7 @@ export interface DatabaseSideParts {
   options: DatabaseOptions
   controlSocketPath: string
   certificates: Certificates
-  limits: Pick<IngressLimits, 'connectTimeoutMs'>
+  limits: Pick<IngressLimits, 'connectTimeoutMs'> & LoginLimits
   noted: Note
   log: (line: string) => void
 }
@@ -72,7 +73,7 @@ export function createDatabaseSide({ options, controlSocketPath, certificates, l
     asked--
   }
 
-  const parts: DoorParts = { directory, certificates, failures, noted, refused: createRefusals(noted) }
+  const parts: DoorParts = { directory, logins: new Logins(limits), certificates, failures, noted, refused: createRefusals(noted) }
   const { postgres, keyValue } = options
   return {
     directory,
