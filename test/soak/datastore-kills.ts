@@ -3,16 +3,11 @@ import { copyApp } from '../support/app-folder.ts'
 import { type Compiled, killQuietly, startCompiled } from '../support/compiled.ts'
 import { commandLine, processesOf } from '../support/leftovers.ts'
 import { until } from '../support/until.ts'
+import { BACK_MS, lostOf, prepareLedger, STORES, type Store, writeThroughApp } from './datastores/ledger.ts'
 import { type Outcome, progress, secondsSince } from './outcome.ts'
-
-const STORES = ['pg', 'kv'] as const
-type Store = (typeof STORES)[number]
 
 const WRITERS = 4
 const LONGEST_LIFE_MS = 1500
-/** After many ends a server waits up to a minute before it is started again. */
-const BACK_MS = 120_000
-const AWAY_MS = 25
 
 interface Victim {
   name: string
@@ -37,11 +32,11 @@ export async function datastoreKills({ kills, seed }: { kills: number; seed: num
   const app = copyApp('ledger')
   const stopping = new AbortController()
   try {
-    await prepare(cpd, app.dir)
+    await prepareLedger(cpd, app.dir)
     const acknowledged: Record<Store, Set<number>> = { pg: new Set(), kv: new Set() }
     const writers = STORES.flatMap((store) =>
       Array.from({ length: WRITERS }, (_, index) =>
-        write(cpd, { store, acknowledged: acknowledged[store], index, signal: stopping.signal }),
+        writeThroughApp(cpd, { store, acknowledged: acknowledged[store], index, signal: stopping.signal }),
       ),
     )
     for (let kill = 1; kill <= kills; kill++) {
@@ -59,46 +54,6 @@ export async function datastoreKills({ kills, seed }: { kills: number; seed: num
     stopping.abort()
     app.remove()
     await cpd.stop()
-  }
-}
-
-async function prepare(cpd: Compiled, dir: string): Promise<void> {
-  await run(cpd, ['postgres', 'create', 'db'])
-  await run(cpd, ['kv', 'create', 'cache'])
-  await run(cpd, ['services', 'create', 'ledger', '--type', 'web_service'])
-  await run(cpd, ['env', 'set', 'DATABASE_URL', '--service', 'ledger', '--from-postgres', 'db'])
-  await run(cpd, ['env', 'set', 'REDIS_URL', '--service', 'ledger', '--from-kv', 'cache'])
-  await run(cpd, ['deploy', dir])
-}
-
-async function run(cpd: Compiled, args: string[]): Promise<void> {
-  const { exitCode, stdout, stderr } = await cpd.cpctl(args)
-  if (exitCode !== 0) throw new Error(`cpctl ${args.join(' ')}: ${stdout}${stderr}`)
-}
-
-interface Writing {
-  store: Store
-  acknowledged: Set<number>
-  index: number
-  signal: AbortSignal
-}
-
-/** Writes one number after the other. What is not acknowledged may be there or not. */
-async function write(cpd: Compiled, { store, acknowledged, index, signal }: Writing): Promise<void> {
-  for (let number = index; !signal.aborted; number += WRITERS) {
-    const isTaken = await taken(cpd, `/${store}/${number}`)
-    if (isTaken) acknowledged.add(number)
-    else await Bun.sleep(AWAY_MS)
-  }
-}
-
-const taken = async (cpd: Compiled, path: string): Promise<boolean> => {
-  try {
-    const answer = await cpd.appFetch('ledger', path, { signal: AbortSignal.timeout(5000) })
-    await answer.arrayBuffer()
-    return answer.status === 200
-  } catch {
-    return false
   }
 }
 
@@ -126,14 +81,3 @@ async function bothTake(cpd: Compiled, acknowledged: Record<Store, Set<number>>)
 
 const said = async (cpd: Compiled, store: Store): Promise<string> =>
   (await cpd.appFetch('ledger', `/${store}/0`, { signal: AbortSignal.timeout(10_000) })).text().catch(String)
-
-async function lostOf(cpd: Compiled, store: Store, acknowledged: ReadonlySet<number>): Promise<string[]> {
-  const answer = await until(`${store} tells what it holds`, () => keptBy(cpd, store), BACK_MS)
-  const kept = new Set(answer)
-  return [...acknowledged].filter((number) => !kept.has(number)).map((number) => `${store} has lost ${number}, which it acknowledged`)
-}
-
-async function keptBy(cpd: Compiled, store: Store): Promise<number[] | undefined> {
-  const answer = await cpd.appFetch('ledger', `/${store}`).catch(() => undefined)
-  return answer?.status === 200 ? ((await answer.json()) as number[]) : undefined
-}

@@ -1,15 +1,18 @@
 /**
- * `npx bun test/soak/main.ts abuse|deploys|server-kills|ingress-kills|upgrades|upgrade-from|cycles|schemathesis|webhook-kills|webhook-retries|datastore-kills [options]`: the long proofs: that no request is lost and nothing is left, on the
+ * `npx bun test/soak/main.ts abuse|deploys|server-kills|ingress-kills|upgrades|upgrade-from|cycles|schemathesis|webhook-kills|webhook-retries|datastore-kills|datastore-upgrades|clients|ports [options]`: the long proofs: that no request is lost and nothing is left, on the
  * executables in dist/, and that the API answers as its document says.
  * Prints a summary line and what failed, and ends with 1 where something did.
  */
 import { parseArgs } from 'node:util'
 import { abuse } from './abuse.ts'
+import { clients } from './clients.ts'
 import { cycles } from './cycles.ts'
 import { datastoreKills } from './datastore-kills.ts'
+import { datastoreUpgrades } from './datastore-upgrades.ts'
 import { deploys } from './deploys.ts'
 import { ingressKills } from './ingress-kills.ts'
 import type { Outcome } from './outcome.ts'
+import { ports } from './ports.ts'
 import { schemathesis } from './schemathesis.ts'
 import { serverKills } from './server-kills.ts'
 import { upgradeFrom } from './upgrade-from.ts'
@@ -39,6 +42,9 @@ if (import.meta.main) {
       seconds: count('60'),
       attacks: count('windows,interim,rules,compression'),
       executable: count('dist/cpd'),
+      only: count(''),
+      connections: count('10000'),
+      drained: { type: 'boolean', default: false },
     },
   })
   const load = { ratePerSecond: Number(values.rate), seed: Number(values.seed) }
@@ -60,6 +66,9 @@ if (import.meta.main) {
     schemathesis: () => schemathesis({ requests: Number(values.requests), seed: Number(values.seed) }),
     'webhook-kills': () => webhookKills({ events: Number(values.events), kills: Number(values.kills), seed: Number(values.seed) }),
     'webhook-retries': () => webhookRetries(),
+    'datastore-upgrades': () => datastoreUpgrades({ isDrained: values.drained }),
+    ports: () => ports({ connections: Number(values.connections) }),
+    clients: () => clients(values.only.split(',').filter((name) => name !== '')),
     'datastore-kills': () => datastoreKills({ kills: Number(values['server-kills']), seed: Number(values.seed) }),
     cycles: () => cycles({ cycles: Number(values.cycles), services: Number(values.services), seed: Number(values.seed) }),
   }
