@@ -14,7 +14,7 @@ const CLIENT_LIMIT_MS = 300_000
 export async function clients(only: readonly string[]): Promise<Outcome> {
   const startedAt = performance.now()
   const chosen = namedClients.filter(({ name }) => only.length === 0 || only.includes(name))
-  const world = await startClientsWorld()
+  const world = await startClientsWorld(progress)
   try {
     const found: Found[] = []
     for (const client of chosen) {
@@ -63,7 +63,7 @@ async function tryOut(world: ClientsWorld, client: NamedClient, { way, place, on
   return checks.length > 0 ? checks : [{ name: only ?? 'connect', problem: `It said ${`${stdout}${stderr}`.trim().slice(-300)}` }]
 }
 
-/** As a job in the sandbox of a deployed app. */
+/** Runs a client as a job in the sandbox of a deployed app. */
 function runInside({ cpd }: ClientsWorld, { app, argv }: NamedClient, env: Record<string, string>) {
   const command = ['env', ...Object.entries(env).map(([name, value]) => `${name}=${value}`), ...argv]
   return cpd.cpctl(['run', app, '--plan', 'pro', '--', ...command])

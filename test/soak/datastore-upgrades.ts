@@ -10,7 +10,7 @@ import { holdOutside, type Outside } from './datastores/outside.ts'
 import { type Outcome, progress, secondsSince } from './outcome.ts'
 
 export interface DatastoreUpgradesOptions {
-  /** Whether it waits until the ingress before the last upgrade has ended, ten minutes later. */
+  /** Waits until the ingress before the last upgrade has ended, ten minutes later. */
   isDrained: boolean
 }
 
@@ -98,7 +98,7 @@ function changed(step: string, before: readonly string[], after: readonly string
   return JSON.stringify(before) === JSON.stringify(after) ? [] : [`After ${step} other processes run: ${before} became ${after}`]
 }
 
-/** Those that connected through the first ingress are told to come again, in words, and in no other way. */
+/** Connections that were made through the first ingress are told to come again, in words, and in no other way. */
 async function drained(outside: Outside): Promise<string[]> {
   progress('waiting for the end of the ingresses before')
   await until('the first connections have ended', () => outside.firstHaveEnded(), DRAINED_MS)

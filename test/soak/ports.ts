@@ -17,7 +17,7 @@ const MB = 1024 * 1024
 /** What the ingress may hold for ten thousand who want nothing, and what is left of it when they are gone. */
 const MOST_MB = 700
 
-/** Those who want nothing, or want it slowly: ten thousand at a port, a byte a second, no password, answers that nobody reads. */
+/** Strangers who want nothing, or want it slowly: ten thousand at a port, a byte a second, no password, answers that nobody reads. */
 export async function ports({ connections }: PortsOptions): Promise<Outcome> {
   const startedAt = performance.now()
   const [httpsPort = 0, postgresPort = 0, keyValuePort = 0] = freePorts(3)

@@ -6,7 +6,6 @@ import type { PostgresConnectionInfo } from '../../../shared/postgres.ts'
 import { cancelRequest } from '../../server/ingress/databases/packets.ts'
 import { call } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
-import { progress } from '../outcome.ts'
 import type { ClientsWorld } from './world.ts'
 
 /** What another workspace has, and what it tries things with. */
@@ -135,7 +134,7 @@ async function byGuessedKeys(world: ClientsWorld): Promise<Try> {
   const port = Number(new URL(externalConnectionString).port)
   for (let guess = 0; guess < GUESSES; guess += AT_A_TIME)
     await Promise.all(Array.from({ length: AT_A_TIME }, () => sendAndWait(port, cancelRequest(pid, randomBytes(4)))))
-  progress(`${GUESSES} requests to cancel were guessed`)
+  world.say(`${GUESSES} requests to cancel were guessed`)
   const answer = await said
   return { name: `${GUESSES} guessed keys`, problem: answer.includes('done') ? undefined : answer }
 }

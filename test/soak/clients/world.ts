@@ -11,7 +11,6 @@ import { freePorts } from '../../support/free-ports.ts'
 import { chooseIngressPorts } from '../../support/ingress.ts'
 import { startPebble } from '../../support/pebble.ts'
 import { until } from '../../support/until.ts'
-import { progress } from '../outcome.ts'
 import { clientPrograms } from './programs.ts'
 
 /** A database and a store, both ways to them, and a release for each language that clients stand in. */
@@ -27,13 +26,14 @@ export interface ClientsWorld {
   /** The release of a service, as this machine sees it. */
   releaseOf(app: string): Promise<string>
   cpctl(...args: string[]): Promise<string>
+  say(text: string): void
   close(): Promise<void>
 }
 
 const BASE = 'apps.test'
 const CERTIFIED_MS = 120_000
 
-export async function startClientsWorld(): Promise<ClientsWorld> {
+export async function startClientsWorld(say: (text: string) => void): Promise<ClientsWorld> {
   const home = mkdtempSync(join(tmpdir(), 'cpd-clients-'))
   const ports = await chooseIngressPorts()
   const [postgresPort = 0, keyValuePort = 0] = freePorts(2)
@@ -66,7 +66,7 @@ export async function startClientsWorld(): Promise<ClientsWorld> {
       return (JSON.parse(await cpctl(kind, 'get', name, '--json')) as { id: string }).id
     }
     const [postgres, keyValue] = [await made('postgres', 'db'), await made('kv', 'cache')]
-    await deployClients(home, cpctl)
+    await deployClients(home, { cpctl, say })
     const caFile = join(home, 'root.pem')
     writeFileSync(caFile, await pebble.issuerRoot())
     const resolving = resolvingTo(home, [`${postgres}.${BASE}`, `kv.${BASE}`])
@@ -83,6 +83,7 @@ export async function startClientsWorld(): Promise<ClientsWorld> {
         return join(releases, readdirSync(releases)[0] ?? '')
       },
       cpctl,
+      say,
       close,
     }
     await world.certified(postgres)
@@ -94,13 +95,13 @@ export async function startClientsWorld(): Promise<ClientsWorld> {
   }
 }
 
-async function deployClients(home: string, cpctl: ClientsWorld['cpctl']): Promise<void> {
+async function deployClients(home: string, { cpctl, say }: Pick<ClientsWorld, 'cpctl' | 'say'>): Promise<void> {
   const fixtures = resolve('test/fixtures/clients')
   for (const app of ['javascript', 'python']) {
     const dir = join(home, app)
     cpSync(join(fixtures, app), dir, { recursive: true })
     if (app === 'javascript') await clientPrograms(dir)
-    progress(`deploying the clients in ${app}`)
+    say(`deploying the clients in ${app}`)
     await cpctl('deploy', dir, '--no-guard')
   }
 }

@@ -27,7 +27,7 @@ async function run(cpd: Compiled, args: string[]): Promise<void> {
 export interface Writing {
   store: Store
   acknowledged: Set<number>
-  /** Of at most four. */
+  /** One of at most four writers. */
   index: number
   signal: AbortSignal
 }

@@ -25,7 +25,7 @@ export interface Attacked {
   mostMb: number
   leftMb: number
   mostFiles: number
-  /** Of those who came meanwhile, in milliseconds. */
+  /** What honest clients waited meanwhile, in milliseconds. */
   latency: { median: number; most: number; count: number }
   failed: number
 }

@@ -5,7 +5,7 @@ import { greeting, startFakePostgres } from './fake-postgres.ts'
 import { errorIn, message } from './packets.ts'
 import { type DatabaseWorld, KV_HOST, KV_ID, keyValueAt, PG_ID, postgresAt, startDatabaseWorld } from './world.ts'
 
-/** Those whom the allow list lets in and who have no password. */
+/** Clients whom the allow list lets in and who have no password. */
 
 let world: DatabaseWorld
 let silentCount = 0
