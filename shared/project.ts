@@ -94,10 +94,10 @@ export const Environment = Type.Object(
 )
 export type Environment = Static<typeof Environment>
 
-/** Whether to go on although services would no longer reach each other. */
+/** Whether to go on although services would no longer reach what they use. */
 export const ForceQuery = Type.Object({
   force: Type.Optional(
-    Type.Boolean({ description: 'Go on although services that name each other would no longer reach each other', default: false }),
+    Type.Boolean({ description: 'Go on although services would no longer reach those that they name in variables', default: false }),
   ),
 })
 

@@ -14,7 +14,7 @@ import { PageOf } from '../schema.ts'
 const EnvironmentParams = Type.Object({ environmentId: Type.String({ description: 'Id of the environment' }) })
 
 const parting =
-  'Services that name each other in a variable and would no longer reach each other are told with 409; `force=true` goes on all the same.'
+  'Services that name another one, a database or a key-value store in a variable and would no longer reach it are told with 409; `force=true` goes on all the same.'
 
 /** Groups of services within a project, which can be protected, and closed to others of the workspace. */
 export const environmentOperations = defineOperations({

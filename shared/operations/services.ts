@@ -49,7 +49,7 @@ export const serviceOperations = defineOperations({
     description:
       'Takes effect with the next deploy, which PATCH does not make. Only name, `numInstances`, `maintenanceMode`, `ipAllowList`, ' +
       '`cutoverGuard`, `sleep`, `schedule`, `timezone` and `overlapPolicy` change at once: they are no part of a release, so a rollback leaves them as they are. So does `environmentId`: where ' +
-      'services that use each other would no longer reach each other, they are told with 409, and `force=true` moves it all the same.',
+      'services would no longer reach what they use, they are told with 409, and `force=true` moves it all the same.',
     params: ServiceParams,
     query: ForceQuery,
     body: ServicePatch,

@@ -1,12 +1,13 @@
 import type { Database } from 'bun:sqlite'
 import { typesWith } from '../../../../shared/service-type.ts'
 import { sqlList } from '../../../platform/db/sql-list.ts'
+import { datastoresOfWorkspace } from '../../datastores/store.ts'
 import { linksOf } from '../../private-network/links.ts'
 import { networkName } from '../../private-network/names/network.ts'
 import type { Member } from './parted.ts'
 
 export interface NetworkChange {
-  /** Environments in which services will be, by the services' ids; null is none. */
+  /** Environments in which services and datastores will be, by their ids; null is none. */
   places?: ReadonlyMap<string, string | null>
   isolation?: ReadonlyMap<string, boolean>
 }
@@ -21,24 +22,24 @@ interface Row {
   listens: number
 }
 
-/** Services of a workspace with the networks in which they are before and after a change. */
+/** Services and datastores of a workspace with the networks in which they are before and after a change. */
 export function membersOf(db: Database, workspaceId: string, { places = new Map(), isolation = new Map() }: NetworkChange): Member[] {
   const isolated = isolatedIn(db, workspaceId)
   const before = (environmentId: string | null) =>
     networkName({ workspaceId, environmentId, isIsolated: isolated.has(environmentId ?? '') })
   const after = (environmentId: string | null) =>
     networkName({ workspaceId, environmentId, isIsolated: isolation.get(environmentId ?? '') ?? isolated.has(environmentId ?? '') })
+  const placed = ({ id, name, environmentId }: Pick<Row, 'id' | 'name' | 'environmentId'>, hosts: readonly string[]): Member => ({
+    ...{ id, name, environmentId, hosts },
+    before: before(environmentId),
+    after: after(places.has(id) ? (places.get(id) ?? null) : environmentId),
+  })
   const rows = servicesIn(db, workspaceId)
   const links = linksOf(rows.map((row) => ({ ...row, listens: row.listens === 1, network: before(row.environmentId), instanceIds: [] })))
   const hosts = new Map(links.map(({ owner, names }) => [owner.id, names]))
-  return rows.map(({ id, name, environmentId }) => ({
-    id,
-    name,
-    environmentId,
-    hosts: hosts.get(id) ?? [],
-    before: before(environmentId),
-    after: after(places.has(id) ? (places.get(id) ?? null) : environmentId),
-  }))
+  // A datastore is reached by its id.
+  const datastores = datastoresOfWorkspace(db, workspaceId).filter(({ phase }) => phase !== 'deleting')
+  return [...rows.map((row) => placed(row, hosts.get(row.id) ?? [])), ...datastores.map((row) => placed(row, [row.id]))]
 }
 
 const servicesIn = (db: Database, workspaceId: string): Row[] =>

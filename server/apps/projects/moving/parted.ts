@@ -1,10 +1,11 @@
 /**
- * Services are parted when they were in one network and are not after a change. That is told before it is done where one of the two
- * names the other as a host in one of its variables. Who is reached by an address alone is not seen.
+ * Services and datastores are parted when they were in one network and are not after a change. That is told before it is done where a
+ * service names the other as a host in one of its variables, or has it say one. Who is reached by an address alone is not seen.
  */
-import { hostsIn, type Variable } from '../../../../shared/named-hosts.ts'
+import { hostsIn } from '../../../../shared/named-hosts.ts'
+import type { EnvEntry } from '../../services/env-store.ts'
 
-/** A service with its networks before and after a change, and the names at which others of its network reach it. */
+/** A service or datastore with its networks before and after a change, and the names at which others of its network reach it. */
 export interface Member {
   id: string
   environmentId: string | null
@@ -31,14 +32,19 @@ export function partings(members: readonly Member[]): { member: Member; parted: 
   })
 }
 
+type Naming = Pick<EnvEntry, 'key' | 'value' | 'from'>
+
 /** By which variables a member names those from which it would be parted; each of them once. */
-export function linksTo(user: Member, parted: readonly Member[], variables: readonly Variable[]): PartedLink[] {
+export function linksTo(user: Member, parted: readonly Member[], variables: readonly Naming[]): PartedLink[] {
   const byHost = new Map(parted.flatMap((used) => used.hosts.map((host) => [host, used] as const)))
   const links = new Map<string, PartedLink>()
   for (const variable of variables)
-    for (const host of hostsIn(variable)) {
+    for (const host of namedBy(variable)) {
       const used = byHost.get(host)
       if (used !== undefined && !links.has(used.id)) links.set(used.id, { user, key: variable.key, used })
     }
   return [...links.values()]
 }
+
+/** A datastore is reached at its id. */
+const namedBy = ({ from, ...variable }: Naming): string[] => (from === undefined ? hostsIn(variable) : [from.datastoreId])

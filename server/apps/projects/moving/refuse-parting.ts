@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, type ErrorDetail } from '../../../../shared/error.ts'
-import type { Variable } from '../../../../shared/named-hosts.ts'
 import type { Actor } from '../../../http/handlers/call.ts'
 import { isWithin } from '../../../identity/scopes/scope.ts'
 import type { AppContext } from '../../context.ts'
 import { openVariables } from '../../env-groups/store/group-store.ts'
 import { groupsOfService } from '../../env-groups/store/link-store.ts'
-import { listEnv } from '../../services/env-store.ts'
+import { type EnvEntry, listEnv } from '../../services/env-store.ts'
 import { membersOf, type NetworkChange } from './network.ts'
 import { linksTo, type PartedLink, partings } from './parted.ts'
 
@@ -32,7 +31,7 @@ export async function refuseParting(
 }
 
 /** A service's own variables, and those of its groups, each as it was set. */
-const variablesOf = (context: Pick<AppContext, 'db' | 'sealer'>, serviceId: string): Variable[] => [
+const variablesOf = (context: Pick<AppContext, 'db' | 'sealer'>, serviceId: string): EnvEntry[] => [
   ...listEnv(context, serviceId),
   ...groupsOfService(context.db, serviceId).flatMap(({ id, sealed }) => openVariables(context, id, sealed)),
 ]
@@ -50,7 +49,7 @@ function partedError({ links, unlinked }: Lost, { scope }: Pick<Actor, 'scope'>,
   const untold = links.length - details.length
   const more = untold === 0 ? '' : `${details.length === 0 ? ':' : ', and'} ${untold} more`
   const sentences = [
-    ...(links.length > 0 ? [`Services that use each other would no longer reach each other${told}${more}.`] : []),
+    ...(links.length > 0 ? [`Services would no longer reach what they use${told}${more}.`] : []),
     ...unlinked.slice(0, MOST_TOLD).map(({ message }) => `${message}.`),
   ]
   return new AppError('conflict', `${sentences.join(' ')} Move them together, or repeat it with force=true.`, {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { networkOf } from '../../../../server/apps/private-network/names/network.ts'
 import { addRole } from '../../../support/access.ts'
+import { createService } from '../../../support/apps.ts'
 import { addDatastore } from '../../../support/datastores.ts'
 import { defaultWorkspaceId, makeKey, registerTenant } from '../../../support/members.ts'
 import { asker, environmentNow, makeEnvironment } from '../../../support/projects.ts'
@@ -68,5 +69,52 @@ describe.each([
     const environmentId = await makeEnvironment(server, { protectedStatus: 'protected' })
     const { secret } = await makeKey(server, 'developer')
     expect(await add(await makeEnvironment(server), datastore({ kind, environmentId }), secret)).toMatchObject({ status: 403 })
+  })
+})
+
+describe.each([
+  ['postgres', 'fromDatabase'],
+  ['key_value', 'fromKeyValue'],
+] as const)('who has a datastore of the kind %s say a variable', (kind, field) => {
+  const pair = async (more: { environmentId?: string } = {}) => {
+    const id = datastore({ kind, ...more })
+    const serviceId = await createService(server, {
+      ...{ name: `user-of-${id}`, type: 'private_service', ...more },
+      envVars: [{ key: 'STORE_URL', [field]: { id } }],
+    })
+    return { id, serviceId, told: { status: 409, body: { message: expect.stringContaining(`(${id}) in its variable STORE_URL`) } } }
+  }
+
+  test('is told before one of the two moves into an isolated environment', async () => {
+    const isolated = await makeEnvironment(server, { networkIsolationEnabled: true })
+    const { id, serviceId, told } = await pair()
+    expect(await add(isolated, id)).toMatchObject(told)
+    expect(await add(isolated, serviceId)).toMatchObject(told)
+    expect(await ask(`/services/${serviceId}`, { method: 'PATCH', json: { environmentId: isolated } })).toMatchObject(told)
+    const json = { resourceIds: [id, serviceId] }
+    expect(await ask(`/environments/${isolated}/resources`, { json })).toMatchObject({ status: 201 })
+    expect(await remove(isolated, id)).toMatchObject(told)
+    expect(await ask(`/environments/${isolated}/resources?resourceIds=${id}&force=true`, { method: 'DELETE' })).toMatchObject({
+      status: 204,
+    })
+  })
+
+  test('is told before the environment of one of the two is isolated', async () => {
+    const environmentId = await makeEnvironment(server)
+    const { id, told } = await pair()
+    expect(await add(environmentId, id)).toMatchObject({ status: 201 })
+    const isolate = (query = '') =>
+      ask(`/environments/${environmentId}${query}`, { method: 'PATCH', json: { networkIsolationEnabled: true } })
+    expect(await isolate()).toMatchObject(told)
+    expect(await isolate('?force=true')).toMatchObject({ status: 200 })
+  })
+
+  test('is told also where an env group has it said', async () => {
+    const isolated = await makeEnvironment(server, { networkIsolationEnabled: true })
+    const id = datastore({ kind })
+    const serviceId = await createService(server, { name: `linked-to-${id}`, type: 'private_service' })
+    const json = { name: `group-of-${id}`, envVars: [{ key: 'STORE_URL', [field]: { id } }], serviceIds: [serviceId] }
+    expect(await ask('/env-groups', { json })).toMatchObject({ status: 201 })
+    expect(await add(isolated, id)).toMatchObject({ status: 409, body: { message: expect.stringContaining('STORE_URL') } })
   })
 })

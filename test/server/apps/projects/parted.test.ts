@@ -77,3 +77,13 @@ test('a link is told once, by the first variable that names the other', () => {
   ]
   expect(linksTo(web, [api], variables)).toEqual([{ user: web, key: 'API', used: api }])
 })
+
+test('a variable that has a datastore say its value leads to it', () => {
+  const web = member('web', 'w', 'w')
+  const shop = { ...member('shop', 'w', 'e'), id: 'dpg-1', hosts: ['dpg-1'] }
+  expect(linksTo(web, [shop], [{ key: 'PGHOST', value: '', from: { datastoreId: 'dpg-1', property: 'host' } }])).toEqual([
+    { user: web, key: 'PGHOST', used: shop },
+  ])
+  expect(linksTo(web, [shop], [{ key: 'URL', value: 'postgres://u:p@dpg-1:5432/app' }])).toMatchObject([{ key: 'URL' }])
+  expect(linksTo(web, [shop], [{ key: 'URL', value: 'postgres://u:p@dpg-1.example.com/app' }])).toEqual([])
+})
