@@ -4,10 +4,11 @@ import { StrictObject } from './schema.ts'
 export const quotaNames = {
   services: 'Services',
   instances: 'Instances that its services ask for',
-  cores: 'Cores that their plans promise',
-  memoryGb: 'Memory that their plans promise, in GB',
-  disks: 'Disks, those kept of deleted services included',
-  diskGb: 'Size of these disks, in GB',
+  datastores: 'Databases and key-value stores',
+  cores: 'Cores that the plans of services and databases promise',
+  memoryGb: 'Memory that these plans promise, in GB',
+  disks: 'Disks of services, those kept of deleted ones included',
+  diskGb: 'Size of all disks, those of databases included, in GB',
   members: 'Members and open invites',
   builds: 'Builds at a time',
   deploys: 'Deploys that wait for a build',
@@ -42,6 +43,7 @@ const Limit = Type.Optional(
 export const QuotaPatch = StrictObject({
   services: Limit,
   instances: Limit,
+  datastores: Limit,
   cores: Limit,
   memoryGb: Limit,
   disks: Limit,

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { Quota, QuotaName } from '../../shared/quota.ts'
 import { expectError } from '../conformance/expect-error.ts'
 import { type CallOptions, call, type Reply } from '../support/client.ts'
+import { addDatastore } from '../support/datastores.ts'
 import { addMember, defaultWorkspaceId, makeKey, registerTenant, type Tenant } from '../support/members.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
@@ -71,6 +72,20 @@ describe('S32: of what a workspace may have, fifty at once get no more', () => {
     expect(await times(50, withDisk)).toEqual([201, 201, ...Array(48).fill(409)])
     expect((await quotas()).get('diskGb')).toMatchObject({ used: 20, limit: 25 })
     expect((await quotas()).get('services')?.used).toBe(2)
+  })
+
+  test('databases and key-value stores, with what they promise', async () => {
+    await start('datastores=3,memoryGb=2,diskGb=6')
+    const { workspaceId } = tenant
+    const id = addDatastore(server, { workspaceId, kind: 'key_value', isSuspended: true })
+    const make = (json: Record<string, unknown> = {}) => ask('/key-value', { json: { name: `store-${++count}`, plan: 'free', ...json } })
+    expect(await times(50, make)).toEqual([201, 201, ...Array(48).fill(409)])
+    expect((await quotas()).get('datastores')).toMatchObject({ used: 3, limit: 3 })
+    expect((await quotas()).get('diskGb')).toMatchObject({ used: 3, limit: 6 })
+    expect((await quotas()).get('memoryGb')?.used).toBeCloseTo((3 * 64) / 1024)
+    server.db.query("UPDATE datastores SET plan = 'standard' WHERE id <> ?").run(id)
+    const { message } = expectError(await ask(`/key-value/${id}`, { method: 'PATCH', json: { plan: 'starter' } }), 'conflict')
+    expect(message).toContain('"memoryGb" of this workspace is 2')
   })
 
   test('invites and members', async () => {

@@ -1,4 +1,6 @@
 import { AppError, invalidValue } from '../../../shared/error.ts'
+import { keyValuePlans } from '../../../shared/key-value.ts'
+import { postgresPlans } from '../../../shared/postgres.ts'
 import type { Actor } from '../../http/handlers/call.ts'
 import { inOneChange } from '../../platform/db/change.ts'
 import { newId } from '../../platform/id.ts'
@@ -6,6 +8,7 @@ import type { AppContext } from '../context.ts'
 import { sizeProblem } from '../disks/rules.ts'
 import { placeOfNew } from '../projects/place-of-new.ts'
 import { refuseUsed } from '../references/refuse-used.ts'
+import { refuseLargePlan } from '../services/plan-fit.ts'
 import { nextUid } from '../services/user-ids.ts'
 import { recordDatastoreEvent } from './events.ts'
 import {
@@ -54,6 +57,13 @@ export function refuseTakenName({ db }: AppContext, workspaceId: string, wanted:
 export function refuseBadSize({ engine }: AppContext, { sizeGb, given }: { sizeGb: number; given: number }): void {
   const problem = sizeProblem(sizeGb, { given, freeBytes: engine.volumes.roomBytes() })
   if (problem !== undefined) throw invalidValue('/diskSizeGB', problem)
+}
+
+const plansOf: Record<DatastoreKind, typeof postgresPlans | typeof keyValuePlans> = { postgres: postgresPlans, key_value: keyValuePlans }
+
+/** @throws AppError validation_failed for a plan that is larger than the machine, naming what fits. */
+export function refuseLargeDatastore({ machine }: AppContext, kind: DatastoreKind, plan: string): void {
+  refuseLargePlan(machine, { name: plan, label: 'plan', sizes: plansOf[kind], path: '/plan' })
 }
 
 /** Changes what is named. `isFreshStart` is for what its server has to be started anew for. */

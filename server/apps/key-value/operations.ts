@@ -8,7 +8,7 @@ import type { AppContext } from '../context.ts'
 import { allowListOf } from '../datastores/allow-list.ts'
 import { passwordPurpose } from '../datastores/credential-store.ts'
 import { recordDatastoreEvent } from '../datastores/events.ts'
-import { addDatastore, changeDatastore, refuseTakenName, stored } from '../datastores/operations.ts'
+import { addDatastore, changeDatastore, refuseLargeDatastore, refuseTakenName, stored } from '../datastores/operations.ts'
 import type { StoredDatastore } from '../datastores/store.ts'
 import { sizeProblem } from '../disks/rules.ts'
 import { ADMIN, giveFirstPassword, newPassword, rotatePassword } from './passwords.ts'
@@ -39,6 +39,7 @@ export function addKeyValueRow(
 export function createStore(context: AppContext, actor: Actor, body: KeyValueCreate): StoredDatastore {
   const { name, environmentId, plan = defaultKeyValuePlan } = body
   const { major: version } = currentProgram(context)
+  refuseLargeDatastore(context, 'key_value', plan)
   refuseBadSize(context, plan, 0)
   const maxmemoryPolicy = asTold(body.maxmemoryPolicy ?? defaults.maxmemoryPolicy)
   const persistenceMode = asTold(body.persistenceMode ?? defaults.persistenceMode)
@@ -68,6 +69,7 @@ export function changeStore(
   const { name = datastore.name } = patch
   refuseTakenName(context, datastore.workspaceId, { name, exceptId: datastore.id })
   const isReplanned = after.plan !== before.plan
+  if (isReplanned) refuseLargeDatastore(context, 'key_value', after.plan)
   const grown = isReplanned ? growthFor(context, datastore, after.plan) : {}
   if (after.maxmemoryPolicy !== own.maxmemoryPolicy) updateKeyValue(db, own.id, { maxmemoryPolicy: after.maxmemoryPolicy })
   if (after.persistenceMode !== own.persistenceMode)

@@ -1,11 +1,12 @@
 import { AppError } from '../../../shared/error.ts'
 import type { PostgresPatch } from '../../../shared/postgres.ts'
+import { withinQuotas } from '../../identity/quotas/enforce.ts'
 import { requireProtectedRight, type Viewer } from '../../identity/scopes/protection.ts'
 import { inOneChange } from '../../platform/db/change.ts'
 import type { AppContext } from '../context.ts'
 import { allowListOf } from '../datastores/allow-list.ts'
 import { recordDatastoreEvent } from '../datastores/events.ts'
-import { changeDatastore, refuseBadSize, refuseTakenName, refuseUnlessReady } from '../datastores/operations.ts'
+import { changeDatastore, refuseBadSize, refuseLargeDatastore, refuseTakenName, refuseUnlessReady } from '../datastores/operations.ts'
 import type { StoredDatastore } from '../datastores/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { refuseUnsupported } from './create.ts'
@@ -22,10 +23,12 @@ export function changePostgres(context: AppContext, viewer: Viewer, { datastore,
   return inOneChange(context.db, () => {
     const { name, plan, growToGb } = change
     updatePostgres(context.db, datastore.id, change.own)
-    const changed = changeDatastore(context, datastore, {
-      change: { name, plan, growToGb, ...(ipAllowList && { ipAllowList }) },
-      isFreshStart: hasNewPlan || hasNewParameters,
-    })
+    const changed = withinQuotas(context, datastore.workspaceId, () =>
+      changeDatastore(context, datastore, {
+        change: { name, plan, growToGb, ...(ipAllowList && { ipAllowList }) },
+        isFreshStart: hasNewPlan || hasNewParameters,
+      }),
+    )
     tell(context, { datastore, own, change })
     return changed
   })
@@ -50,6 +53,7 @@ function checked(context: AppContext, { datastore, own, patch }: Changing & { ow
   const parameterOverrides = patch.parameterOverrides ?? (patch.parameterOverrides === null ? {} : own.parameterOverrides)
   refuseUnsupported(patch)
   refuseBadParameters(parameterOverrides)
+  if (plan !== datastore.plan) refuseLargeDatastore(context, 'postgres', plan)
   if (name !== datastore.name) refuseTakenName(context, datastore.workspaceId, { name, exceptId: datastore.id })
   if (sizeGb !== given) refuseGrowth(context, { datastore, sizeGb, given })
   return {

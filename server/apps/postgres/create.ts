@@ -6,7 +6,7 @@ import { inOneChange } from '../../platform/db/change.ts'
 import type { AppContext } from '../context.ts'
 import { allowListOf } from '../datastores/allow-list.ts'
 import { insertCredential, passwordPurpose } from '../datastores/credential-store.ts'
-import { addDatastore, refuseBadSize } from '../datastores/operations.ts'
+import { addDatastore, refuseBadSize, refuseLargeDatastore } from '../datastores/operations.ts'
 import type { StoredDatastore } from '../datastores/store.ts'
 import { namesOf } from './names.ts'
 import { refuseBadParameters } from './parameters.ts'
@@ -23,6 +23,7 @@ export function createPostgres(context: AppContext, actor: Actor, body: Postgres
   const ipAllowList = allowListOf(body.ipAllowList)
   refuseBadParameters(parameterOverrides ?? {})
   refuseUnsupported(body)
+  refuseLargeDatastore(context, 'postgres', plan)
   refuseBadSize(context, { sizeGb, given: 0 })
   return inOneChange(db, () =>
     withinQuotas(context, actor.workspaceId, () => {

@@ -11,6 +11,7 @@ const OVERCOMMIT = { cores: 4, memory: 2 }
 export const usualLimits = ({ cpu, memoryBytes }: Machine): Record<QuotaName, number> => ({
   services: 50,
   instances: 100,
+  datastores: 20,
   cores: OVERCOMMIT.cores * cpu,
   memoryGb: Math.ceil((OVERCOMMIT.memory * memoryBytes) / GIB),
   disks: 20,

@@ -1,5 +1,7 @@
 import type { Database } from 'bun:sqlite'
+import { keyValuePlans } from '../../../shared/key-value.ts'
 import { type PlanName, plans } from '../../../shared/plan.ts'
+import { postgresPlans } from '../../../shared/postgres.ts'
 import type { QuotaName } from '../../../shared/quota.ts'
 import { type ServiceType, traitsOf } from '../../../shared/service-type.ts'
 import { findWorkspace } from '../memberships/store.ts'
@@ -31,10 +33,17 @@ export function setLimits(db: Database, workspaceId: string, limits: Partial<Rec
 export function storedUsage(db: Database, workspaceId: string, now: number): Record<StoredQuota, number> {
   const count = (sql: string): number =>
     db.query<{ n: number }, { workspaceId: string; now: number }>(sql).get({ workspaceId, now })?.n ?? 0
+  const services = promised(db, workspaceId)
+  const datastores = promisedToDatastores(db, workspaceId)
   return {
-    ...promised(db, workspaceId),
+    ...services,
+    datastores: datastores.count,
+    cores: rounded(services.cores + datastores.cores),
+    memoryGb: rounded(services.memoryGb + datastores.memoryGb),
     disks: count('SELECT count(*) AS n FROM disks WHERE workspace_id = $workspaceId AND $now > 0'),
-    diskGb: count('SELECT sum(max(size_gb, coalesce(grow_to_gb, 0))) AS n FROM disks WHERE workspace_id = $workspaceId AND $now > 0'),
+    diskGb:
+      datastores.diskGb +
+      count('SELECT sum(max(size_gb, coalesce(grow_to_gb, 0))) AS n FROM disks WHERE workspace_id = $workspaceId AND $now > 0'),
     members: count(`SELECT (SELECT count(*) FROM members WHERE workspace_id = $workspaceId)
       + (SELECT count(*) FROM invites WHERE workspace_id = $workspaceId AND expires_at > $now) AS n`),
     deploys: count(`SELECT count(*) AS n FROM deploys d JOIN services s ON s.id = d.service_id
@@ -78,5 +87,32 @@ function promised(db: Database, workspaceId: string): Record<'services' | 'insta
     instances: sum(() => 1),
     cores: sum(({ plan }) => plans[plan].cpu),
     memoryGb: sum(({ plan }) => plans[plan].memoryMb / MB_PER_GB),
+  }
+}
+
+interface DatastoreRow {
+  kind: 'postgres' | 'key_value'
+  plan: string
+  sizeGb: number
+}
+
+const datastorePlans: Record<DatastoreRow['kind'], Readonly<Record<string, { cpu: number; memoryMb: number }>>> = {
+  postgres: postgresPlans,
+  key_value: keyValuePlans,
+}
+
+/** A suspended one counts as a service does; one that is being deleted has given everything up but its disk, which goes in a moment. */
+function promisedToDatastores(db: Database, workspaceId: string): Record<'count' | 'cores' | 'memoryGb' | 'diskGb', number> {
+  const rows = db
+    .query<DatastoreRow, [string]>(
+      `SELECT kind, plan, max(size_gb, coalesce(grow_to_gb, 0)) AS sizeGb FROM datastores WHERE workspace_id = ? AND phase <> 'deleting'`,
+    )
+    .all(workspaceId)
+  const sum = (amountOf: (row: DatastoreRow) => number) => rows.reduce((total, row) => total + amountOf(row), 0)
+  return {
+    count: rows.length,
+    cores: sum(({ kind, plan }) => datastorePlans[kind][plan]?.cpu ?? 0),
+    memoryGb: sum(({ kind, plan }) => (datastorePlans[kind][plan]?.memoryMb ?? 0) / MB_PER_GB),
+    diskGb: sum(({ sizeGb }) => sizeGb),
   }
 }

@@ -7,7 +7,7 @@ import { refuseProtected, type Viewer } from '../../../identity/scopes/protectio
 import { isWithin } from '../../../identity/scopes/scope.ts'
 import { inOneChange } from '../../../platform/db/change.ts'
 import type { AppContext } from '../../context.ts'
-import { addDatastore, refuseBadSize, refuseUnlessReady } from '../../datastores/operations.ts'
+import { addDatastore, refuseBadSize, refuseLargeDatastore, refuseUnlessReady } from '../../datastores/operations.ts'
 import { requireDatastore } from '../../datastores/require.ts'
 import { datastoreById, findDatastore, isDatastoreNameTaken, type StoredDatastore } from '../../datastores/store.ts'
 import { addOwnPostgres } from '../../postgres/create.ts'
@@ -68,6 +68,7 @@ export function recoverPostgres(
   const { plan: formerPlan, sizeGb, ...own } = set.recipe
   const plan = planOf(body.plan ?? formerPlan)
   const version = chooseVersion(context, set.version)
+  if (plan !== formerPlan) refuseLargeDatastore(context, 'postgres', plan)
   refuseBadSize(context, { sizeGb, given: 0 })
   const original = datastoreById(db, set.datastoreId)
   const environmentId = body.environmentId === undefined ? (original?.environmentId ?? undefined) : body.environmentId
