@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Id } from './id.ts'
+import { ResourceId } from './id.ts'
 import { Many, OneOf, Paths, Time } from './schema.ts'
 import { serviceTypes } from './service-type.ts'
 
@@ -104,9 +104,9 @@ const Maybe = (description: string) => Type.Union([Type.Number(), Type.Null()], 
 
 export const ServiceUsage = Type.Object(
   {
-    serviceId: Id('service'),
+    serviceId: ResourceId,
     name: Type.String(),
-    type: OneOf(serviceTypes),
+    type: OneOf([...serviceTypes, 'postgres', 'key_value']),
     state: OneOf(serviceStates, 'live: a static site that is served, or a cron job with a release; asleep: until the next request'),
     measuredAt: Type.Union([Time, Type.Null()]),
     instances: Type.Integer({ description: 'How many run' }),

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { ServiceUsage } from '../../shared/metrics.ts'
 import { allPages } from '../api/pages.ts'
+import { datastoresOf } from '../finding/owner.ts'
 import { showTop } from '../metrics/top-screen.ts'
 import { sortUsage, type TopOrder, topOrders, topTable } from '../metrics/top-table.ts'
 import { addPlaceFilter, emptyIn, type PlaceOptions, placeFilter } from '../options/place.ts'
@@ -18,7 +19,7 @@ interface TopOptions extends PlaceOptions {
 
 export function addTopCommand(program: Command, start: Start): void {
   addPlaceFilter(program.command('top'))
-    .description('Show what all services use now, again and again until q is pressed')
+    .description('Show what all services and databases use now, again and again until q is pressed')
     .option('--once', 'Print it once, as is done when the output is no terminal')
     .addOption(new Option('--sort <order>', 'What comes first').choices(topOrders).default('cpu'))
     .option('--every <duration>', 'How often it is asked for (default: 3s)', durationOption)
@@ -43,7 +44,7 @@ async function top(context: Context, { once, sort, every = DEFAULT_EVERY_MS, ...
 async function filterOf(context: Context, places: PlaceOptions): Promise<(usage: ServiceUsage) => boolean> {
   const filter = await placeFilter(context, places)
   if (Object.keys(filter).length === 0) return () => true
-  const listed = await allPages((query) => context.client.call('listServices', { query: { ...query, ...filter } }))
-  const ids = new Set(listed.map(({ service }) => service.id))
+  const services = await allPages((query) => context.client.call('listServices', { query: { ...query, ...filter } }))
+  const ids = new Set([...services.map(({ service }) => service.id), ...(await datastoresOf(context, filter)).map(({ id }) => id)])
   return ({ serviceId }) => ids.has(serviceId)
 }

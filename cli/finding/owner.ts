@@ -26,11 +26,16 @@ export async function resolveOwner(context: Pick<Context, 'client' | 'io'>, name
   throw new CliError('not_found', `There is no service or database ${nameOrId}.`, { hint })
 }
 
+interface PlaceQuery {
+  environmentId?: string[]
+  projectId?: string[]
+}
+
 /** All that the caller may see; none for those who see no datastores at all. */
-async function datastoresOf({ client }: Pick<Context, 'client'>): Promise<Owner[]> {
+export async function datastoresOf({ client }: Pick<Context, 'client'>, filter: PlaceQuery = {}): Promise<Owner[]> {
   try {
-    const databases = await allPages((query) => client.call('listPostgres', { query }))
-    const stores = await allPages((query) => client.call('listKeyValue', { query }))
+    const databases = await allPages((query) => client.call('listPostgres', { query: { ...query, ...filter } }))
+    const stores = await allPages((query) => client.call('listKeyValue', { query: { ...query, ...filter } }))
     return [...databases.map(({ postgres }) => postgres), ...stores.map(({ keyValue }) => keyValue)]
   } catch (error) {
     if (error instanceof CliError && error.code === 'forbidden') return []

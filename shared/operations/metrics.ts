@@ -14,8 +14,9 @@ export const metricOperations = defineOperations({
   listServiceUsage: {
     ...common,
     path: '/v1/metrics',
-    summary: 'What every service of the workspace uses now',
-    description: 'The newest sample of each service, in the order of their names: what a live table needs, in one request.',
+    summary: 'What every service and datastore of the workspace uses now',
+    description:
+      'The newest sample of each, in the order of their names: what a live table needs, in one request. Databases and key-value stores are told to who holds `datastores.read`.',
     query: Type.Object({ ownerId: Type.Optional(Type.String({ maxLength: 64 })) }),
     responses: { 200: Type.Array(ServiceUsage) },
   },
@@ -84,7 +85,7 @@ export const metricOperations = defineOperations({
     tag: 'Metrics',
     summary: 'Metrics for Prometheus',
     description:
-      'Of the services of the workspace; in the first workspace of the server, of the server itself as well. In the text format 0.0.4, or in OpenMetrics 1.0 where `Accept` asks for it.',
+      'Of the services and datastores of the workspace; in the first workspace of the server, of the server itself as well. In the text format 0.0.4, or in OpenMetrics 1.0 where `Accept` asks for it.',
     responses: { 200: Type.String() },
     plain: true,
   },

@@ -1,5 +1,6 @@
 import type { Me } from '../../shared/auth.ts'
 import type { Deploy } from '../../shared/deploy.ts'
+import type { KeyValue } from '../../shared/key-value.ts'
 import { permissionNames } from '../../shared/permission.ts'
 import type { Postgres } from '../../shared/postgres.ts'
 import type { Environment, Project } from '../../shared/project.ts'
@@ -112,4 +113,21 @@ export const exampleDatabase: Postgres = {
   highAvailabilityEnabled: false,
   connectionPool: 'none',
   readReplicas: [],
+}
+
+export const exampleStore: KeyValue = {
+  id: 'red-0b1c2d3e4f5g6h7i8j9k',
+  name: 'cache',
+  owner: exampleDatabase.owner,
+  plan: 'starter',
+  region: 'oregon',
+  status: 'available',
+  version: '9',
+  ipAllowList: [],
+  suspended: 'not_suspended',
+  suspenders: [],
+  createdAt: exampleDatabase.createdAt,
+  updatedAt: exampleDatabase.updatedAt,
+  dashboardUrl: 'http://localhost/docs',
+  options: { maxmemoryPolicy: 'allkeys_lru', persistenceMode: 'journal_snapshot' },
 }

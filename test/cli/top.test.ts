@@ -4,7 +4,7 @@ import type { LocalEvents, LocalTerminal } from '../../cli/terminal/local.ts'
 import { createPaint } from '../../cli/terminal/paint.ts'
 import type { ServiceUsage } from '../../shared/metrics.ts'
 import { until } from '../support/until.ts'
-import { exampleService, pageOf, serviceId } from './examples.ts'
+import { exampleDatabase, exampleService, pageOf, serviceId } from './examples.ts'
 import { servingPlaces, staging } from './places.ts'
 import { serverPerTest } from './server-per-test.ts'
 
@@ -31,6 +31,8 @@ const idle = usage({
   memoryLimitBytes: null,
 })
 
+const database = usage({ serviceId: exampleDatabase.id, name: 'shop', type: 'postgres', cpu: 0.1, requestsPerSecond: null })
+
 describe('top', () => {
   test('prints one table, what uses most first, where it is not looked at', async () => {
     const { stdout, exitCode } = await on({ listServiceUsage: () => [idle, usage(), worker] })('top')
@@ -52,10 +54,12 @@ describe('top', () => {
     const run = on({
       ...servingPlaces(),
       listServices: () => pageOf('service', [exampleService()]),
-      listServiceUsage: () => [usage(), other],
+      listPostgres: () => pageOf('postgres', [exampleDatabase]),
+      listKeyValue: () => [],
+      listServiceUsage: () => [usage(), other, database],
     })
     const { stdout } = await run('top', '--environment', 'shop/staging', '--json')
-    expect(JSON.parse(stdout).map(({ name }: ServiceUsage) => name)).toEqual(['web'])
+    expect(JSON.parse(stdout).map(({ name }: ServiceUsage) => name)).toEqual(['web', 'shop'])
     expect(received().find(({ id }) => id === 'listServices')?.query).toMatchObject({ environmentId: [staging.id] })
   })
 

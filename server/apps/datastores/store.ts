@@ -150,6 +150,15 @@ export function datastoreIdsOf(db: Database, { workspaceId, scope }: Pick<Viewer
     .map(({ id }) => id)
 }
 
+/** Datastores that a scope lets through, by name, without those that are being deleted. */
+export function datastoresWithin(db: Database, { workspaceId, scope }: Pick<Viewer, 'workspaceId' | 'scope'>): StoredDatastore[] {
+  const { sql = 'TRUE', values = {} } = scopeFilter(scope, { id: 'id', environmentId: 'environment_id' }) ?? {}
+  return datastores.all(db, `WHERE workspace_id = $workspaceId AND phase <> 'deleting' AND ${sql} ORDER BY name`, {
+    workspaceId,
+    ...values,
+  })
+}
+
 /** Whether one of these datastores, deleted ones aside, is out of a scope. */
 export function isAnyDatastoreOutside(db: Database, { scope }: Pick<Viewer, 'scope'>, ids: readonly string[]): boolean {
   const filter = scopeFilter(scope, { id: 'id', environmentId: 'environment_id' })

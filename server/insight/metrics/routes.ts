@@ -5,10 +5,10 @@ import type { Actor, Handlers } from '../../http/handlers/call.ts'
 import { latencySeries, nothing, requestsByClass, seriesOf, trafficSeries, usageValues } from '../../telemetry/metrics/values.ts'
 import type { InsightContext } from '../context.ts'
 import { scrape } from '../prometheus/scrape.ts'
-import { visibleServices } from '../visible-services.ts'
+import { visibleDatastores, visibleServices } from '../visible-services.ts'
 import { answerHistory, answerTraffic, answerUsage, type Question } from './answer.ts'
 import { type RangeQuery, refused } from './rules.ts'
-import { presentUsage } from './service-usage.ts'
+import { presentDatastoreUsage, presentUsage } from './service-usage.ts'
 
 type MetricIds = Extract<
   keyof Operations,
@@ -34,9 +34,10 @@ const DEFAULT_QUANTILE = '0.95'
 
 export const metricRoutes: Handlers<MetricIds, InsightContext> = {
   listServiceUsage({ actor }, { db, metrics, now }) {
-    const services = visibleServices(db, actor)
     const shown = { db, latest: metrics.latest(), nowMs: now() }
-    return services.toSorted((one, other) => one.name.localeCompare(other.name)).map((service) => presentUsage(service, shown))
+    const services = visibleServices(db, actor).map((service) => presentUsage(service, shown))
+    const datastores = visibleDatastores(db, actor).map((datastore) => presentDatastoreUsage(datastore, shown))
+    return [...services, ...datastores].toSorted((one, other) => one.name.localeCompare(other.name))
   },
   getServiceCpu: ({ actor, params }, context) => newest(context, requireOwner(context, actor, params.serviceId).id, 'cpu'),
   getServiceMemory: ({ actor, params }, context) => newest(context, requireOwner(context, actor, params.serviceId).id, 'memory'),

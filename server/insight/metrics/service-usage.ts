@@ -1,9 +1,13 @@
 import type { Database } from 'bun:sqlite'
+import type { DatastoreStatus } from '../../../shared/datastore.ts'
 import type { ServiceUsage } from '../../../shared/metrics.ts'
 import { traitsOf } from '../../../shared/service-type.ts'
+import { statusOf } from '../../apps/datastores/status.ts'
+import { OWNER_KIND, type StoredDatastore } from '../../apps/datastores/store.ts'
 import type { StoredService } from '../../apps/services/store.ts'
 import { instancesOf } from '../../apps/workloads/instance-store.ts'
 import { isCrashLooping } from '../../runtime/workloads/backoff.ts'
+import { workloadsOf } from '../../runtime/workloads/store.ts'
 import { fineLevel } from '../../telemetry/metrics/levels.ts'
 import { requestsOf } from '../../telemetry/metrics/samples.ts'
 import { instancesIn, type ServiceSnapshot, type Snapshot } from '../../telemetry/metrics/snapshot.ts'
@@ -18,6 +22,24 @@ export interface UsageNow {
   nowMs: number
 }
 
+const states: Record<DatastoreStatus, ServiceUsage['state']> = {
+  ...{ available: 'running', suspended: 'suspended', unavailable: 'crash_looping', recovery_failed: 'stopped', unknown: 'stopped' },
+  ...{ creating: 'starting', config_restart: 'starting', updating_instance: 'starting', recovery_in_progress: 'starting' },
+}
+
+/** As a service that is not reached by HTTP. */
+export function presentDatastoreUsage(datastore: StoredDatastore, { db, latest }: UsageNow): ServiceUsage {
+  const { id, name, kind } = datastore
+  const snapshot = latest?.services.get(id)
+  return {
+    ...{ serviceId: id, name, type: kind },
+    state: states[statusOf(datastore, workloadsOf(db, OWNER_KIND, id))],
+    measuredAt: measuredAt(latest, snapshot),
+    ...used(snapshot),
+    ...notAsked,
+  }
+}
+
 export function presentUsage(service: StoredService, { db, latest, nowMs }: UsageNow): ServiceUsage {
   const snapshot = latest?.services.get(service.id)
   const { id, name, type } = service
@@ -26,11 +48,14 @@ export function presentUsage(service: StoredService, { db, latest, nowMs }: Usag
     name,
     type,
     state: stateOf(service, db, nowMs),
-    measuredAt: latest === undefined || snapshot === undefined ? null : new Date(latest.atMs).toISOString(),
+    measuredAt: measuredAt(latest, snapshot),
     ...used(snapshot),
     ...asked(service, snapshot),
   }
 }
+
+const measuredAt = (latest: Snapshot | undefined, snapshot: ServiceSnapshot | undefined): string | null =>
+  latest === undefined || snapshot === undefined ? null : new Date(latest.atMs).toISOString()
 
 type Used = Pick<ServiceUsage, 'instances' | 'cpu' | 'cpuLimit' | 'memoryBytes' | 'memoryLimitBytes'>
 
@@ -50,11 +75,14 @@ function used(snapshot: ServiceSnapshot | undefined): Used {
 
 type Asked = Pick<ServiceUsage, 'requestsPerSecond' | 'errorsPerSecond' | 'latencyP95Ms' | 'bytesInPerSecond' | 'bytesOutPerSecond'>
 
+const notAsked: Asked = {
+  ...{ requestsPerSecond: null, errorsPerSecond: null, latencyP95Ms: null },
+  ...{ bytesInPerSecond: null, bytesOutPerSecond: null },
+}
+
 function asked({ type }: StoredService, snapshot: ServiceSnapshot | undefined): Asked {
   const traffic = traitsOf(type).isRouted ? snapshot?.traffic : undefined
-  if (traffic === undefined) {
-    return { requestsPerSecond: null, errorsPerSecond: null, latencyP95Ms: null, bytesInPerSecond: null, bytesOutPerSecond: null }
-  }
+  if (traffic === undefined) return notAsked
   return {
     requestsPerSecond: requestsOf(traffic) / fineLevel.stepSeconds,
     errorsPerSecond: (traffic.requests[FIFTH_CLASS] ?? 0) / fineLevel.stepSeconds,

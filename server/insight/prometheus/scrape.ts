@@ -1,7 +1,8 @@
+import { traitsOf } from '../../../shared/service-type.ts'
 import type { Actor } from '../../http/handlers/call.ts'
 import { readSeeded } from '../../identity/memberships/seeded.ts'
 import type { InsightContext } from '../context.ts'
-import { visibleServices } from '../visible-services.ts'
+import { visibleDatastores, visibleServices } from '../visible-services.ts'
 import { contentTypes, exposition, formatFor } from './exposition.ts'
 import { serverFamilies } from './server-families.ts'
 import { serviceFamilies } from './service-families.ts'
@@ -9,7 +10,9 @@ import { serviceFamilies } from './service-families.ts'
 /** Server families tell of all workspaces, so only whoever sees all of the first workspace gets them. */
 export async function scrape(context: InsightContext, actor: Actor, accept: string | null): Promise<Response> {
   const { db, metrics } = context
-  const own = serviceFamilies(visibleServices(db, actor), metrics.latest(), metrics.totals())
+  const services = visibleServices(db, actor).map(({ id, name, type }) => ({ id, name, isReached: traitsOf(type).isRouted }))
+  const datastores = visibleDatastores(db, actor).map(({ id, name }) => ({ id, name, isReached: false }))
+  const own = serviceFamilies([...services, ...datastores], metrics.latest(), metrics.totals())
   const seesServer = actor.scope === undefined && readSeeded(db)?.workspaceId === actor.workspaceId
   const server = seesServer ? await serverFamilies(context) : []
   const format = formatFor(accept)

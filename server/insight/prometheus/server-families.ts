@@ -57,6 +57,11 @@ function contentFamilies({ db, metrics }: InsightContext): Family[] {
       counted('type', 'SELECT type AS value, count(*) AS count FROM services WHERE deleted_at IS NULL GROUP BY type'),
     ),
     gauge(
+      'cpd_datastores',
+      'Databases and key-value stores by kind.',
+      counted('kind', "SELECT kind AS value, count(*) AS count FROM datastores WHERE phase <> 'deleting' GROUP BY kind"),
+    ),
+    gauge(
       'cpd_instances',
       'Instances by phase.',
       counted('phase', 'SELECT phase AS value, count(*) AS count FROM instances GROUP BY phase'),

@@ -1,5 +1,3 @@
-import { traitsOf } from '../../../shared/service-type.ts'
-import type { StoredService } from '../../apps/services/store.ts'
 import { statusClasses } from '../../telemetry/metrics/samples.ts'
 import { instancesIn, type ServiceSnapshot, type Snapshot, type Totals } from '../../telemetry/metrics/snapshot.ts'
 import { emptyTally, latencyOf, type Tally, windowOf } from '../../telemetry/traffic/tally.ts'
@@ -18,14 +16,21 @@ interface Shown {
   isReached: boolean
 }
 
-/** Counts are since the start of this control plane. */
-export function serviceFamilies(services: readonly StoredService[], latest: Snapshot | undefined, totals: Totals): Family[] {
-  const shown = services.map(
-    ({ id, name, type }): Shown => ({
+export interface Metered {
+  id: string
+  name: string
+  /** Whether requests for it are counted. */
+  isReached: boolean
+}
+
+/** Of services and datastores; counts are since the start of this control plane. */
+export function serviceFamilies(metered: readonly Metered[], latest: Snapshot | undefined, totals: Totals): Family[] {
+  const shown = metered.map(
+    ({ id, name, isReached }): Shown => ({
       labels: { service: id, service_name: name },
       snapshot: latest?.services.get(id),
       tally: totals.get(id) ?? emptyTally(),
-      isReached: traitsOf(type).isRouted,
+      isReached,
     }),
   )
   return [...usageFamilies(shown), ...limitFamilies(shown), ...trafficFamilies(shown.filter(({ isReached }) => isReached))]
@@ -50,7 +55,7 @@ function usageFamilies(shown: readonly Shown[]): Family[] {
     },
     {
       name: 'cpd_service_instances',
-      help: 'Instances of a service that run.',
+      help: 'Instances of a service or datastore that run.',
       type: 'gauge',
       samples: shown.flatMap(({ labels, snapshot }) => (snapshot === undefined ? [] : [{ labels, value: instancesIn(snapshot) }])),
     },
@@ -66,13 +71,13 @@ function limitFamilies(shown: readonly Shown[]): Family[] {
   return [
     {
       name: 'cpd_service_cpu_limit_cores',
-      help: 'Cores that each instance of a service may use.',
+      help: 'Cores that each instance of a service or datastore may use.',
       type: 'gauge',
       samples: limits(({ facts }) => facts.cpuLimit / 1000),
     },
     {
       name: 'cpd_service_memory_limit_bytes',
-      help: 'Memory that each instance of a service may use.',
+      help: 'Memory that each instance of a service or datastore may use.',
       type: 'gauge',
       samples: limits(({ facts }) => facts.memoryLimit * MIB),
     },

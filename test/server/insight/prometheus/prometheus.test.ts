@@ -6,8 +6,12 @@ import { histogramSamples } from '../../../../server/insight/prometheus/histogra
 import { runProcess } from '../../../../server/platform/process/spawn.ts'
 import type { Snapshot, Totals } from '../../../../server/telemetry/metrics/snapshot.ts'
 import { tallyOf } from '../../../../server/telemetry/traffic/tally.ts'
+import type { ServiceUsage } from '../../../../shared/metrics.ts'
+import { addRole } from '../../../support/access.ts'
 import { createService } from '../../../support/apps.ts'
 import { call } from '../../../support/client.ts'
+import { addDatastore } from '../../../support/datastores.ts'
+import { defaultWorkspaceId } from '../../../support/members.ts'
 import { startTestServer, type TestServer } from '../../../support/server.ts'
 import { countsOf } from '../../telemetry/metrics/counts.ts'
 import { trafficSample, usageSample } from '../../telemetry/metrics/store.ts'
@@ -74,6 +78,13 @@ describe('a scrape', () => {
   let server: TestServer
   let ids: string[]
   let latest: Snapshot | undefined
+  let storeId = ''
+  const snapshotOf = (id: string) => ({
+    facts: { id, hasLiveRelease: true, cpuLimit: 500, memoryLimit: 512 },
+    total: usageSample(0),
+    instances: ['00001', '00002'].map((end) => ({ instance: `${id}-${end}`, sample: usageSample(0), cpuTotalUs: 12_345_678 })),
+    traffic: trafficSample(0),
+  })
   const totals = new Map<string, ReturnType<typeof tallyOf>>()
 
   beforeAll(async () => {
@@ -84,18 +95,10 @@ describe('a scrape', () => {
     ids = [await createService(server, { name: 'we"b\\' }), await createService(server, { name: 'api' })]
     latest = {
       atMs: Date.now(),
-      services: new Map(
-        ids.map((id) => [
-          id,
-          {
-            facts: { id, hasLiveRelease: true, cpuLimit: 500, memoryLimit: 512 },
-            total: usageSample(0),
-            instances: ['00001', '00002'].map((end) => ({ instance: `${id}-${end}`, sample: usageSample(0), cpuTotalUs: 12_345_678 })),
-            traffic: trafficSample(0),
-          },
-        ]),
-      ),
+      services: new Map(ids.map((id) => [id, snapshotOf(id)])),
     }
+    storeId = addDatastore(server, { workspaceId: await defaultWorkspaceId(server), name: 'orders', isSuspended: true })
+    latest = { ...latest, services: new Map([...latest.services, [storeId, snapshotOf(storeId)]]) }
     for (const id of ids) for (const entry of countsOf('e', { [`${id}/x`]: 42 }).entries) totals.set(id, tallyOf(entry))
   })
   afterAll(() => server.close())
@@ -126,6 +129,34 @@ describe('a scrape', () => {
     expect(body).toContain(`cpd_http_bytes_total{service="${ids[1]}",service_name="api",direction="out"} 420\n`)
     expect(body).toContain('service_name="we\\"b\\\\"')
     expect(body).toMatch(/^cpd_build_info\{version="0\.0\.0-test"\} 1$/m)
+  })
+
+  test('says what databases use, and nothing of requests for them', async () => {
+    const { body } = await scrape()
+    expect(body).toContain(
+      `cpd_instance_cpu_seconds_total{service="${storeId}",service_name="orders",instance_id="${storeId}-00001"} 12.345678\n`,
+    )
+    expect(body).toContain(`cpd_service_memory_limit_bytes{service="${storeId}",service_name="orders"} 536870912\n`)
+    expect(body).not.toContain(`cpd_http_bytes_total{service="${storeId}"`)
+    expect(body).toContain('cpd_datastores{kind="postgres"} 1\n')
+    const { body: listed } = await call<ServiceUsage[]>(`${server.url}/v1/metrics`, { token: server.adminToken })
+    expect(listed.find(({ serviceId }) => serviceId === storeId)).toMatchObject({
+      name: 'orders',
+      type: 'postgres',
+      state: 'suspended',
+      cpuLimit: 1,
+    })
+  })
+
+  test('tells of databases to nobody who sees none', async () => {
+    const workspaceId = await defaultWorkspaceId(server)
+    const role = addRole({ server, workspaceId }, ['services.read', 'metrics.read'])
+    const { body: key } = await call<{ secret: string }>(`${server.url}/v1/api-keys`, {
+      token: server.adminToken,
+      json: { name: 'm', role },
+    })
+    const { body } = await call<ServiceUsage[]>(`${server.url}/v1/metrics`, { token: key.secret })
+    expect(body.map(({ name }) => name)).toEqual(['api', 'we"b\\'])
   })
 
   test('is the same in OpenMetrics, in its own words', async () => {
