@@ -47,7 +47,7 @@ const settings: readonly Setting[] = [
 export function addSettingCommands(of: (name: string, description: string) => Command, start: Start): void {
   for (const setting of settings) {
     const command = of(setting.name, setting.description)
-    if ('networkIsolationEnabled' in setting.body) command.option('--force', 'Even where services that use each other are parted by it')
+    if ('networkIsolationEnabled' in setting.body) command.option('--force', 'Even where services are parted from what they use by it')
     command.action((name: string, options: SettingOptions, self: Command) => change(start(self), name, { ...options, setting }))
   }
 }

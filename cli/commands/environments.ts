@@ -3,6 +3,7 @@ import type { Environment } from '../../shared/project.ts'
 import { usageError } from '../base/error.ts'
 import { present } from '../base/present.ts'
 import {
+  databasesIn,
   environmentsOf,
   groupsIn,
   type Place,
@@ -11,6 +12,7 @@ import {
   resolveEnvironment,
   servicesIn,
   splitPlace,
+  storesIn,
 } from '../finding/environments.ts'
 import { projectsOf, resolveProject } from '../finding/projects.ts'
 import { linkedPlace } from '../linking/linked.ts'
@@ -73,6 +75,11 @@ export function addEnvironmentCommands(program: Command, start: Start): void {
 export const environmentColumns: Column<Place>[] = [
   { title: 'NAME', value: placeName, isFlexible: true, colour: () => 'bold' },
   { title: 'SERVICES', value: ({ environment }) => String(environment.serviceIds.length), align: 'right' },
+  {
+    title: 'DATABASES',
+    value: ({ environment: { databasesIds, redisIds } }) => String(databasesIds.length + redisIds.length),
+    align: 'right',
+  },
   { title: 'PROTECTED', value: ({ environment }) => (environment.protectedStatus === 'protected' ? 'yes' : 'no') },
   { title: 'ISOLATED', value: ({ environment }) => (environment.networkIsolationEnabled ? 'yes' : 'no') },
   { title: 'ID', value: ({ environment }) => environment.id },
@@ -115,20 +122,29 @@ async function show(context: Context, name: string | undefined, { project }: OfP
   if (place === undefined) throw usageError('Name the environment: this folder is linked to none.', 'cpctl environments list shows them.')
   const { environment } = place
   if (context.isJson) return context.printJson(environment)
-  const [services, groups] = await Promise.all([servicesIn(context, environment.id), groupsIn(context, environment.id)])
+  const [services, groups, databases, stores] = await Promise.all([
+    servicesIn(context, environment.id),
+    groupsIn(context, environment.id),
+    databasesIn(context, environment),
+    storesIn(context, environment),
+  ])
   const fields: [string, string][] = [
     ['Name', environment.name],
     ['Project', place.project.name],
     ['Id', environment.id],
     ['Protected', environment.protectedStatus === 'protected' ? 'yes' : 'no'],
     ['Isolated', environment.networkIsolationEnabled ? 'yes' : 'no'],
-    ['Services', services.map(({ name }) => name).join(', ') || 'none'],
-    ['Env groups', groups.map(({ name }) => name).join(', ') || 'none'],
+    ['Services', namesOf(services)],
+    ['Databases', namesOf(databases)],
+    ['Key-value stores', namesOf(stores)],
+    ['Env groups', namesOf(groups)],
     ['Created', environment.createdAt],
     ['Updated', environment.updatedAt],
   ]
   context.io.stdout.write(formatFields(fields, context.paint))
 }
+
+const namesOf = (all: readonly { name: string }[]): string => all.map(({ name }) => name).join(', ') || 'none'
 
 async function rename(context: Context, text: string, { project, newName }: OfProject & { newName: string }): Promise<void> {
   const place = await resolveEnvironment(context, text, project)

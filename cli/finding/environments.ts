@@ -1,6 +1,8 @@
 import type { EnvGroup } from '../../shared/env-group.ts'
 import { isId } from '../../shared/id.ts'
+import type { KeyValue } from '../../shared/key-value.ts'
 import { nearest } from '../../shared/nearest.ts'
+import type { Postgres } from '../../shared/postgres.ts'
 import type { Environment, Project } from '../../shared/project.ts'
 import type { Service } from '../../shared/service.ts'
 import { allPages } from '../api/pages.ts'
@@ -31,6 +33,18 @@ export async function servicesIn({ client }: Asking, environmentId: string): Pro
 export async function groupsIn({ client }: Asking, environmentId: string): Promise<EnvGroup[]> {
   const all = await allPages((query) => client.call('listEnvGroups', { query: { ...query, environmentId: [environmentId] } }))
   return all.map(({ envGroup }) => envGroup)
+}
+
+export async function databasesIn({ client }: Asking, { id, databasesIds }: Environment): Promise<Postgres[]> {
+  if (databasesIds.length === 0) return []
+  const all = await allPages((query) => client.call('listPostgres', { query: { ...query, environmentId: [id] } }))
+  return all.map(({ postgres }) => postgres)
+}
+
+export async function storesIn({ client }: Asking, { id, redisIds }: Environment): Promise<KeyValue[]> {
+  if (redisIds.length === 0) return []
+  const all = await allPages((query) => client.call('listKeyValue', { query: { ...query, environmentId: [id] } }))
+  return all.map(({ keyValue }) => keyValue)
 }
 
 export async function placesOf(context: Asking): Promise<Place[]> {

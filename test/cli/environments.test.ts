@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { AppError } from '../../shared/error.ts'
-import { exampleEnvironment, exampleService, pageOf, serviceId } from './examples.ts'
+import { exampleDatabase, exampleEnvironment, exampleService, exampleStore, pageOf, serviceId } from './examples.ts'
 import type { Answers } from './fake-server.ts'
 import { blogStaging, production, servingPlaces, shop, staging } from './places.ts'
 import { serverPerTest } from './server-per-test.ts'
@@ -14,7 +14,7 @@ const on = (answers: Answers = {}, options?: TerminalOptions) =>
 describe('an environment', () => {
   test('is shown with what is in it', async () => {
     expect((await on({ listEnvGroups: () => [] })('environments', 'show', 'production')).stdout).toMatch(
-      /Project: +shop\n[\s\S]*Protected: +yes\nIsolated: +yes\nServices: +web\nEnv groups: none\n/,
+      /Project: +shop\n[\s\S]*Protected: +yes\nIsolated: +yes\nServices: +web\nDatabases: +none\nKey-value stores: none\nEnv groups: +none\n/,
     )
   })
 
@@ -45,9 +45,9 @@ describe('an environment', () => {
     const run = on()
     expect((await run('environments', 'list', '--project', 'shop')).stdout).toBe(
       [
-        'NAME             SERVICES  PROTECTED  ISOLATED  ID',
-        'shop/staging            0  no         no        evm-0b1c2d3e4f5g6h7i8j9k',
-        'shop/production         0  yes        yes       evm-1b1c2d3e4f5g6h7i8j9k',
+        'NAME             SERVICES  DATABASES  PROTECTED  ISOLATED  ID',
+        'shop/staging            0          0  no         no        evm-0b1c2d3e4f5g6h7i8j9k',
+        'shop/production         0          0  yes        yes       evm-1b1c2d3e4f5g6h7i8j9k',
         '',
       ].join('\n'),
     )
@@ -133,6 +133,31 @@ describe('environments move', () => {
       [staging.id, [serviceId]],
       [production.id, [api.id]],
     ])
+  })
+
+  test('takes databases along, in and out', async () => {
+    const ids = [exampleDatabase.id, exampleStore.id]
+    const run = on({
+      ...services,
+      ...servingPlaces({ environments: [staging, { ...production, databasesIds: [ids[0] ?? ''], redisIds: [ids[1] ?? ''] }] }),
+      listPostgres: () => pageOf('postgres', [exampleDatabase]),
+      listKeyValue: () => pageOf('keyValue', [exampleStore]),
+      addEnvironmentResources: () => production,
+      removeEnvironmentResources: () => undefined,
+    })
+    expect((await run('environments', 'move', 'shop', 'cache', '--to', 'shop/production')).stdout).toBe(
+      'shop, cache are in shop/production now.\n',
+    )
+    expect(received().at(-1)?.body).toEqual({ resourceIds: ids })
+    await run('environments', 'move', ...ids, '--out')
+    expect(received().at(-1)).toMatchObject({ params: { environmentId: production.id }, query: { resourceIds: ids } })
+    const shown = on({
+      ...servingPlaces({ environments: [{ ...production, databasesIds: [ids[0] ?? ''], redisIds: [ids[1] ?? ''] }] }),
+      listPostgres: () => pageOf('postgres', [exampleDatabase]),
+      listKeyValue: () => pageOf('keyValue', [exampleStore]),
+      listEnvGroups: () => [],
+    })
+    expect((await shown('environments', 'show', 'production')).stdout).toMatch(/Databases: +shop\nKey-value stores: cache\n/)
   })
 
   test('takes env groups along, by name', async () => {

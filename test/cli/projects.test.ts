@@ -37,7 +37,7 @@ describe('projects', () => {
   test('are shown by name and by id', async () => {
     const run = on(servingPlaces())
     for (const name of ['shop', shop.id])
-      expect((await run('projects', 'show', name)).stdout).toMatch(/Name: +shop\n[\s\S]*shop\/production +0 +yes +yes/)
+      expect((await run('projects', 'show', name)).stdout).toMatch(/Name: +shop\n[\s\S]*shop\/production +0 +0 +yes +yes/)
     expect(JSON.parse((await run('projects', 'get', 'shop', '--json')).stdout)).toEqual(shop)
   })
 
