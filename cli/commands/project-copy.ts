@@ -4,7 +4,7 @@ import { CliError, usageError } from '../base/error.ts'
 import { type Deployed, deployCopies } from '../copying/deploy.ts'
 import { endsOf } from '../copying/ends.ts'
 import { executeCopy } from '../copying/execute.ts'
-import { readGroups, readOriginal } from '../copying/originals.ts'
+import { readDatastores, readGroups, readOriginal } from '../copying/originals.ts'
 import { type CopyPlan, planCopy } from '../copying/plan.ts'
 import { remaindersOf } from '../copying/remainders.ts'
 import { planInLines } from '../copying/show.ts'
@@ -23,7 +23,7 @@ interface CopyOptions {
 export function addCopyCommand(projects: Command, start: Start): void {
   projects
     .command('copy')
-    .description('Make an environment or a project like another: its services with their settings, under new names')
+    .description('Make an environment or a project like another: its services and databases with their settings, under new names')
     .argument('<source>', 'Environment (name, id or project/environment), or project')
     .argument('<target>', 'Environment or project that it is copied to, which is made where it is not there')
     .option('--project <project>', 'Project of the source environment, by name or id')
@@ -38,7 +38,7 @@ export function addCopyCommand(projects: Command, start: Start): void {
 }
 
 const help = `
-Disks are made empty, and domains stay with the originals: what is to be set is told at the end. What is there
+Disks and databases are made empty, variables that refer to a database to its copy, and domains stay with the originals: what is to be set is told at the end. What is there
 under the name of a copy is left as it is, so a copy that broke off goes on when it is run again.
 
 Examples:
@@ -53,10 +53,10 @@ async function copy(context: Context, given: Parameters<typeof endsOf>[1], optio
     if (context.isJson) context.printJson(summaryOf(plan))
     return
   }
-  const copied = await executeCopy(context, plan)
+  const made = await executeCopy(context, plan)
   for (const line of remaindersOf(plan)) context.note(line)
-  const deployed = options.deploy ? await deployCopies(context, copied) : []
-  if (context.isJson) context.printJson(summaryOf(plan, { copied, deployed }))
+  const deployed = options.deploy ? await deployCopies(context, made) : []
+  if (context.isJson) context.printJson(summaryOf(plan, { copied: made.services, deployed }))
   refuseFailed(deployed)
   if (!context.isJson) context.note(endOf(plan, options))
 }
@@ -83,15 +83,20 @@ async function planFor(context: Context, given: Parameters<typeof endsOf>[1], op
   const isFrom = (places: { environmentId?: string; projectId?: string }): boolean =>
     pairs.some(({ of: { environment } }) => places.environmentId === environment.id || places.projectId === environment.projectId)
   const groups = await readGroups(context, { isCopied: isFrom, isWithValues })
+  const datastores = await readDatastores(
+    context,
+    pairs.map(({ of: { environment } }) => environment),
+  )
   const copies = []
   for (const pair of pairs) {
     const own = services.filter(({ environmentId }) => environmentId === pair.of.environment.id)
     const originals = []
     for (const service of own) originals.push(await readOriginal(context, service, { groups, isWithValues }))
-    copies.push({ ...pair, originals })
+    const held = datastores.filter(({ of }) => of.environmentId === pair.of.environment.id)
+    copies.push({ ...pair, originals, datastores: held })
   }
   const renaming = { from, to, chosen: chosenNames(options.name) }
-  return planCopy({ project, copies, services, groups, renaming, isWithValues, wholeProject })
+  return planCopy({ project, copies, services, datastores, groups, renaming, isWithValues, wholeProject })
 }
 
 function chosenNames(pairs: readonly string[] = []): Map<string, string> {

@@ -2,9 +2,12 @@ import { type Deploy, isDeployRunning } from '../../shared/deploy.ts'
 import type { Service } from '../../shared/service.ts'
 import { liveSourceOf } from '../deploying/live-source.ts'
 import { pollDeploy } from '../deploying/watch.ts'
+import { untilAvailable as untilStoreAvailable } from '../key-value/until-available.ts'
+import { untilAvailable as untilDatabaseAvailable } from '../postgres/until-available.ts'
 import type { Context } from '../session/context.ts'
 import { clean } from '../terminal/text.ts'
-import type { Copied } from './execute.ts'
+import type { Datastore } from './datastores.ts'
+import type { Copied, Copies } from './execute.ts'
 
 export interface Deployed {
   name: string
@@ -12,7 +15,8 @@ export interface Deployed {
 }
 
 /** Deploys copies that were never deployed, from what is live in their originals, and waits for all. @throws Interrupted on Ctrl-C; the deploys go on. */
-export async function deployCopies(context: Context, copied: readonly Copied[]): Promise<Deployed[]> {
+export async function deployCopies(context: Context, { services: copied, datastores }: Copies): Promise<Deployed[]> {
+  for (const datastore of datastores) await untilThere(context, datastore)
   const started: { service: Service; deploy: Deploy }[] = []
   for (const copy of copied) {
     const service = await context.client.call('getService', { params: { serviceId: copy.id } })
@@ -21,6 +25,10 @@ export async function deployCopies(context: Context, copied: readonly Copied[]):
   }
   if (started.length > 0) context.note(clean`Deploying ${started.map(({ service }) => service.name).join(', ')} …`)
   return Promise.all(started.map(({ service, deploy }) => untilDeployed(context, service, deploy)))
+}
+
+async function untilThere(context: Context, { kind, of }: Datastore): Promise<void> {
+  await (kind === 'postgres' ? untilDatabaseAvailable(context, of) : untilStoreAvailable(context, of))
 }
 
 async function startDeploy(context: Context, { planned }: Copied, service: Service): Promise<Deploy | undefined> {

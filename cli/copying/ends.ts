@@ -15,7 +15,7 @@ export interface GivenEnds {
 
 export interface Ends {
   project: { name: string; id: string | undefined }
-  pairs: Omit<EnvironmentCopy, 'originals'>[]
+  pairs: Omit<EnvironmentCopy, 'originals' | 'datastores'>[]
   wholeProject?: string
   from: string
   to: string

@@ -1,5 +1,6 @@
 import type { EnvGroup } from '../../shared/env-group.ts'
 import { usageError } from '../base/error.ts'
+import { missingOf, type References } from './datastores.ts'
 import { nameOfCopy, type Renaming } from './names.ts'
 
 export interface PlannedGroup {
@@ -21,9 +22,14 @@ export interface GroupInput {
   groups: readonly EnvGroup[]
   renaming: Renaming
   isWithValues: boolean
+  references: References
 }
 
-export function planGroup(original: EnvGroup, target: GroupTarget, { groups, renaming, isWithValues }: GroupInput): PlannedGroup {
+export function planGroup(
+  original: EnvGroup,
+  target: GroupTarget,
+  { groups, renaming, isWithValues, references }: GroupInput,
+): PlannedGroup {
   const name = nameOfCopy(original.name, renaming)
   const existing = groups.find((group) => group.name === name)
   if (existing !== undefined && !isAt(existing, target))
@@ -31,8 +37,7 @@ export function planGroup(original: EnvGroup, target: GroupTarget, { groups, ren
       `The copy of the env group ${original.name} would be named ${name}, as a group elsewhere is.`,
       `Choose its name with --name ${original.name}=<name>.`,
     )
-  const secrets = [...original.envVars.map(({ key }) => key), ...original.secretFiles.map((file) => file.name)]
-  return { original, name, existing, missing: isWithValues || existing !== undefined ? [] : secrets }
+  return { original, name, existing, missing: existing === undefined ? missingOf(original, { isWithValues, references }) : [] }
 }
 
 const isAt = (group: EnvGroup, target: GroupTarget): boolean =>

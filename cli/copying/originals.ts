@@ -1,9 +1,11 @@
 import type { EnvGroup } from '../../shared/env-group.ts'
+import type { Environment } from '../../shared/project.ts'
 import type { Service } from '../../shared/service.ts'
 import { traitsOf } from '../../shared/service-type.ts'
 import { allPages } from '../api/pages.ts'
 import { CliError } from '../base/error.ts'
 import type { Context } from '../session/context.ts'
+import type { Datastore } from './datastores.ts'
 import { linkOrder } from './link-order.ts'
 import type { Original } from './service-input.ts'
 
@@ -22,9 +24,11 @@ export async function readOriginal(context: Asking, service: Service, { groups, 
     allPages((query) => context.client.call('listSecretFiles', { params, query })),
     traitsOf(service.type).isRouted ? allPages((query) => context.client.call('listCustomDomains', { params, query })) : [],
   ])
-  const variables = envVars.map(({ envVar: { key, value, hidden, interpolate } }) => ({
+  const variables = envVars.map(({ envVar: { key, value, hidden, interpolate, fromDatabase, fromKeyValue } }) => ({
     key,
     value,
+    ...(fromDatabase && { fromDatabase }),
+    ...(fromKeyValue && { fromKeyValue }),
     ...(hidden && { hidden }),
     ...(interpolate && { interpolate }),
   }))
@@ -47,6 +51,17 @@ async function linkedGroups({ client }: Asking, { id }: Service, groups: readonl
     linked,
     resolved.map(({ envVar }) => envVar),
   )
+}
+
+/** Every database and key-value store that the caller sees, where one is in these environments. */
+export async function readDatastores({ client }: Asking, environments: readonly Environment[]): Promise<Datastore[]> {
+  if (!environments.some(({ databasesIds, redisIds }) => databasesIds.length + redisIds.length > 0)) return []
+  const databases = await allPages((query) => client.call('listPostgres', { query }))
+  const stores = await allPages((query) => client.call('listKeyValue', { query }))
+  return [
+    ...databases.map(({ postgres: of }) => ({ kind: 'postgres' as const, of })),
+    ...stores.map(({ keyValue: of }) => ({ kind: 'key_value' as const, of })),
+  ]
 }
 
 interface ReadingGroups {

@@ -1,23 +1,27 @@
 import type { EnvGroup } from '../../shared/env-group.ts'
 import type { Environment } from '../../shared/project.ts'
-import type { Service, ServiceCreate } from '../../shared/service.ts'
+import type { Service } from '../../shared/service.ts'
 import { usageError } from '../base/error.ts'
+import { type Datastore, missingOf, type PlannedDatastore, planDatastore, type References } from './datastores.ts'
 import { type PlannedGroup, type PlannedLink, planGroup, planLinks } from './groups.ts'
 import { nameOfCopy, type Renaming } from './names.ts'
-import { inputOfCopy, type Original } from './service-input.ts'
+import type { Original } from './service-input.ts'
 
 export interface EnvironmentCopy {
   of: { project: string; environment: Environment }
   to: { project: string; environment: string }
   existing: Environment | undefined
   originals: readonly Original[]
+  /** Databases and key-value stores in it. */
+  datastores: readonly Datastore[]
 }
 
 export interface CopyInput {
   project: { name: string; id: string | undefined }
   copies: readonly EnvironmentCopy[]
-  /** Every service and env group of the workspace that the caller may see: names are unique among them. */
+  /** Every service, datastore and env group of the workspace that the caller may see: names are unique among them. */
   services: readonly Service[]
+  datastores: readonly Datastore[]
   groups: readonly EnvGroup[]
   renaming: Renaming
   isWithValues: boolean
@@ -30,7 +34,6 @@ export interface PlannedService {
   existing: Service | undefined
   missing: string[]
   links: PlannedLink[]
-  input: (environmentId: string) => ServiceCreate
 }
 
 export interface PlannedEnvironment {
@@ -39,6 +42,7 @@ export interface PlannedEnvironment {
   name: string
   existing: Environment | undefined
   settings: Pick<Environment, 'protectedStatus' | 'networkIsolationEnabled'>
+  datastores: PlannedDatastore[]
   groups: PlannedGroup[]
   services: PlannedService[]
 }
@@ -51,15 +55,22 @@ export interface CopyPlan {
 
 /** What there is to make so that the copies stand. @throws CliError when a name belongs to something elsewhere, or to two copies. */
 export function planCopy(input: CopyInput): CopyPlan {
-  const groups = groupsOfProject(input).map((group) => planGroup(group, { projectId: input.project.id }, input))
+  const references = { ...input, references: referencesOf(input, { isIsolated: false }) }
+  const groups = groupsOfProject(input).map((group) => planGroup(group, { projectId: input.project.id }, references))
   const environments = input.copies.map((copy) => environmentOf(copy, groups, input))
   const allGroups = [...groups, ...environments.flatMap((environment) => environment.groups)]
   const services = environments.flatMap((environment) => environment.services)
+  const datastores = environments.flatMap((environment) => environment.datastores)
   refuseTwins(services)
+  refuseTwins(datastores)
   refuseTwins(allGroups)
-  const named = new Set([...services.map(({ original }) => original.service.name), ...allGroups.map(({ original }) => original.name)])
+  const named = new Set([
+    ...services.map(({ original }) => original.service.name),
+    ...datastores.map(({ original }) => original.of.name),
+    ...allGroups.map(({ original }) => original.name),
+  ])
   const unknown = [...input.renaming.chosen.keys()].find((name) => !named.has(name))
-  if (unknown !== undefined) throw usageError(`--name ${unknown}: no service or env group of this name is copied.`)
+  if (unknown !== undefined) throw usageError(`--name ${unknown}: no service, database or env group of this name is copied.`)
   return { project: input.project, groups, environments }
 }
 
@@ -71,12 +82,20 @@ function groupsOfProject({ project, copies, groups, wholeProject }: CopyInput): 
   )
 }
 
+/** Variables that refer to what is not copied go with the values, to where it can be reached. */
+const referencesOf = ({ copies, isWithValues }: CopyInput, { isIsolated }: { isIsolated: boolean }): References => ({
+  copied: new Set(copies.flatMap(({ datastores }) => datastores.map(({ of }) => of.id))),
+  keepsOthers: isWithValues && !isIsolated,
+})
+
 function environmentOf(
-  { of, to, existing, originals }: EnvironmentCopy,
+  { of, to, existing, originals, datastores }: EnvironmentCopy,
   ofProject: readonly PlannedGroup[],
-  input: CopyInput,
+  given: CopyInput,
 ): PlannedEnvironment {
   const { id, protectedStatus, networkIsolationEnabled } = of.environment
+  const isIsolated = existing?.networkIsolationEnabled ?? networkIsolationEnabled
+  const input = { ...given, references: referencesOf(given, { isIsolated }) }
   const groups = input.groups
     .filter(({ environmentId }) => environmentId === id)
     .map((group) => planGroup(group, { environmentId: existing?.id }, input))
@@ -87,15 +106,16 @@ function environmentOf(
     existing,
     // Without values there is nothing to protect in it yet, and whoever fills it in may not hold the right.
     settings: { protectedStatus: input.isWithValues ? protectedStatus : 'unprotected', networkIsolationEnabled },
+    datastores: datastores.map((datastore) => planDatastore(datastore, existing, input)),
     groups,
     services: originals.map((original) => serviceOf(original, existing, { ...input, copies: [...ofProject, ...groups] })),
   }
 }
 
-type ServiceInput = Omit<CopyInput, 'copies'> & { copies: readonly PlannedGroup[] }
+type ServiceInput = Omit<CopyInput, 'copies'> & { copies: readonly PlannedGroup[]; references: References }
 
 function serviceOf(original: Original, target: Environment | undefined, input: ServiceInput): PlannedService {
-  const { services, renaming, isWithValues, copies } = input
+  const { services, renaming, copies } = input
   const name = nameOfCopy(original.service.name, renaming)
   const existing = services.find((service) => service.name === name)
   if (existing !== undefined && (target === undefined || existing.environmentId !== target.id))
@@ -103,14 +123,12 @@ function serviceOf(original: Original, target: Environment | undefined, input: S
       `The copy of ${original.service.name} would be named ${name}, as a service elsewhere is.`,
       `Choose its name with --name ${original.service.name}=<name>.`,
     )
-  const secrets = [...original.envVars.map(({ key }) => key), ...original.secretFiles.map((file) => file.name)]
   return {
     original,
     name,
     existing,
-    missing: isWithValues || existing !== undefined ? [] : secrets,
+    missing: existing === undefined ? missingOf(original, input) : [],
     links: planLinks(original.groups, copies, existing),
-    input: (environmentId) => inputOfCopy(original, name, environmentId),
   }
 }
 

@@ -1,6 +1,8 @@
 import type { EnvVar } from '../../shared/env.ts'
+import type { EnvGroup } from '../../shared/env-group.ts'
 import { hostsIn } from '../../shared/named-hosts.ts'
 import { clean } from '../terminal/text.ts'
+import { referredBy } from './datastores.ts'
 import type { CopyPlan, PlannedEnvironment } from './plan.ts'
 
 export function remaindersOf({ groups, environments }: CopyPlan): string[] {
@@ -36,15 +38,33 @@ function lacking({ name, missing, envVars, commands }: Lacking): string[] {
   ]
 }
 
-/** Variables of copies whose values lead to a service that was copied, and not to its copy. */
+/** Variables of copies that lead to a service or datastore that was copied, and not to its copy. */
 function namesKept(environments: readonly PlannedEnvironment[]): string[] {
   const all = environments.flatMap(({ services }) => services)
-  const originals = new Map(all.map(({ original: { service } }) => [service.slug, service.name]))
+  const datastores = environments.flatMap((environment) => environment.datastores.map(({ original }) => original.of))
+  const originals = new Map([
+    ...all.map(({ original: { service } }) => [service.slug, service.name] as const),
+    ...datastores.map(({ id, name }) => [id, name] as const),
+  ])
   const made = all.filter(({ existing }) => existing === undefined)
-  return made.flatMap(({ name, original }) =>
-    original.envVars.flatMap((variable) => {
-      const named = [...new Set(hostsIn(variable))].flatMap((host) => originals.get(host) ?? [])
-      return named.map((service) => clean`${variable.key} of ${name} still names ${service}: cpctl env set ${name} ${variable.key}=<value>`)
-    }),
-  )
+  return [
+    ...made.flatMap(({ name, original }) =>
+      original.envVars.flatMap((variable) => {
+        const named = [...new Set(hostsIn(variable))].flatMap((host) => originals.get(host) ?? [])
+        return named.map((used) => clean`${variable.key} of ${name} still names ${used}: cpctl env set ${name} ${variable.key}=<value>`)
+      }),
+    ),
+    ...made.flatMap(({ name, links }) =>
+      links.flatMap(({ group, copy }) => (copy === undefined ? toldByGroup(name, group, originals) : [])),
+    ),
+  ]
 }
+
+/** A group that is not copied tells copies and originals alike. */
+const toldByGroup = (name: string, group: EnvGroup, originals: ReadonlyMap<string, string>): string[] =>
+  group.envVars.flatMap((variable) => {
+    const used = originals.get(referredBy(variable) ?? '')
+    return used === undefined
+      ? []
+      : [clean`${variable.key} of the env group ${group.name}, which ${name} has as well, says how to reach ${used}`]
+  })

@@ -3,6 +3,7 @@ import type { EnvGroup } from '../../shared/env-group.ts'
 import type { Service, ServiceCreate } from '../../shared/service.ts'
 import { hasDetail, type ServiceDetailsInput } from '../../shared/service-details.ts'
 import { present } from '../base/present.ts'
+import { copyOfVariable } from './datastores.ts'
 
 export interface Original {
   service: Service
@@ -12,12 +13,20 @@ export interface Original {
   groups: readonly EnvGroup[]
 }
 
-export function inputOfCopy({ service, envVars, secretFiles }: Original, name: string, environmentId: string): ServiceCreate {
+/** Where a copy is made, and with what: the names of variables that stay empty, and ids of copied datastores by those of the originals. */
+export interface CopyAt {
+  name: string
+  environmentId: string
+  missing: readonly string[]
+  ids: ReadonlyMap<string, string>
+}
+
+export function inputOfCopy({ service, envVars, secretFiles }: Original, { name, environmentId, missing, ids }: CopyAt): ServiceCreate {
   const { type, rootDir, repo, branch, buildFilter, autoDeploy, autoDeployTrigger } = service
   return {
     ...{ type, name, environmentId },
     ...present({ rootDir: rootDir === '' ? undefined : rootDir, repo, branch, buildFilter, autoDeploy, autoDeployTrigger }),
-    envVars: envVars.map(({ hidden: _, ...variable }) => variable),
+    envVars: envVars.map((variable) => copyOfVariable(variable, { missing, ids })),
     secretFiles: secretFiles.map(({ name: file, content }) => ({ name: file, content })),
     serviceDetails: detailsOfCopy(service),
   }

@@ -1,4 +1,5 @@
 import { clean } from '../terminal/text.ts'
+import { nounOf, type PlannedDatastore } from './datastores.ts'
 import type { PlannedGroup } from './groups.ts'
 import type { CopyPlan, PlannedEnvironment, PlannedService } from './plan.ts'
 
@@ -7,14 +8,24 @@ export function planInLines({ project, groups, environments }: CopyPlan): string
   return [...first, ...groups.map(groupInLine), ...environments.flatMap(environmentInLines)]
 }
 
-function environmentInLines({ label, of, existing, settings, groups, services }: PlannedEnvironment): string[] {
+function environmentInLines({ label, of, existing, settings, datastores, groups, services }: PlannedEnvironment): string[] {
   const traits = [
     ...(settings.protectedStatus === 'protected' ? ['protected'] : []),
     ...(settings.networkIsolationEnabled ? ['isolated'] : []),
   ]
   const having = traits.length === 0 ? '' : `, ${traits.join(' and ')}`
   const head = existing === undefined ? clean`+ environment ${label}, like ${of}${having}` : clean`= environment ${label} is there`
-  return [head, ...groups.map((group) => `  ${groupInLine(group)}`), ...services.flatMap(serviceInLines)]
+  return [
+    head,
+    ...datastores.map((datastore) => `  ${datastoreInLine(datastore)}`),
+    ...groups.map((group) => `  ${groupInLine(group)}`),
+    ...services.flatMap(serviceInLines),
+  ]
+}
+
+function datastoreInLine({ original, name, existing }: PlannedDatastore): string {
+  if (existing !== undefined) return clean`= ${nounOf(original)} ${name} is there and is left as it is`
+  return clean`+ ${nounOf(original)} ${name}, like ${original.of.name}, empty`
 }
 
 function groupInLine({ original: { name: original, envVars, secretFiles }, name, existing }: PlannedGroup): string {

@@ -1,3 +1,4 @@
+import type { PlannedDatastore } from './datastores.ts'
 import type { Deployed } from './deploy.ts'
 import type { Copied } from './execute.ts'
 import type { PlannedGroup } from './groups.ts'
@@ -11,13 +12,21 @@ interface Done {
 export const summaryOf = ({ project, groups, environments }: CopyPlan, done: Done = { copied: [], deployed: [] }): unknown => ({
   project: { name: project.name, exists: project.id !== undefined },
   envGroups: groups.map(groupSummary),
-  environments: environments.map(({ label, of, existing, groups: own, services }) => ({
+  environments: environments.map(({ label, of, existing, datastores, groups: own, services }) => ({
     name: label,
     of,
     exists: existing !== undefined,
+    databases: datastores.map(datastoreSummary),
     envGroups: own.map(groupSummary),
     services: services.map((planned) => serviceSummary(planned, done)),
   })),
+})
+
+const datastoreSummary = ({ name, original: { kind, of }, existing }: PlannedDatastore): unknown => ({
+  name,
+  kind,
+  of: of.name,
+  exists: existing !== undefined,
 })
 
 const groupSummary = ({ name, original, existing, missing }: PlannedGroup): unknown => ({

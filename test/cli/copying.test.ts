@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { type Datastore, keyValueLike, postgresLike } from '../../cli/copying/datastores.ts'
 import { linkOrder } from '../../cli/copying/link-order.ts'
 import { nameOfCopy } from '../../cli/copying/names.ts'
 import { type CopyInput, planCopy } from '../../cli/copying/plan.ts'
@@ -7,7 +8,7 @@ import { inputOfCopy, type Original } from '../../cli/copying/service-input.ts'
 import { planInLines } from '../../cli/copying/show.ts'
 import type { EnvGroup } from '../../shared/env-group.ts'
 import type { Service } from '../../shared/service.ts'
-import { exampleService, serviceId, workspaceId } from './examples.ts'
+import { exampleDatabase, exampleService, exampleStore, serviceId, workspaceId } from './examples.ts'
 import { production, staging } from './places.ts'
 
 const original = (fields: Partial<Service> = {}, rest: Partial<Original> = {}): Original => ({
@@ -20,13 +21,20 @@ const original = (fields: Partial<Service> = {}, rest: Partial<Original> = {}): 
 })
 const api = original({ id: 'srv-1b1c2d3e4f5g6h7i8j9k', name: 'api', slug: 'api', type: 'private_service' })
 
-const planOf = (originals: Original[], fields: Partial<CopyInput> = {}) =>
+const planOf = (originals: Original[], fields: Partial<CopyInput> = {}, datastores: readonly Datastore[] = []) =>
   planCopy({
     project: { name: 'shop', id: production.projectId },
     copies: [
-      { of: { project: 'shop', environment: production }, to: { project: 'shop', environment: 'staging' }, existing: undefined, originals },
+      {
+        of: { project: 'shop', environment: production },
+        to: { project: 'shop', environment: 'staging' },
+        existing: undefined,
+        originals,
+        datastores,
+      },
     ],
     services: originals.map(({ service }) => service),
+    datastores,
     groups: [],
     renaming: { from: 'production', to: 'staging', chosen: new Map() },
     isWithValues: false,
@@ -45,7 +53,7 @@ test.each([
 
 describe('the copy of a service', () => {
   const input = (fields: Partial<Service> = {}, rest: Partial<Original> = {}) =>
-    inputOfCopy(original(fields, rest), 'web-staging', staging.id)
+    inputOfCopy(original(fields, rest), { name: 'web-staging', environmentId: staging.id, missing: [], ids: new Map() })
 
   test('has its settings, and not what only it has', () => {
     const serviceDetails: Service['serviceDetails'] = {
@@ -143,6 +151,7 @@ describe('a plan', () => {
         to: { project: 'shop', environment: 'staging' },
         existing: staging,
         originals: [web, api],
+        datastores: [],
       },
     ]
     const plan = planOf([], { copies, services: [web.service, there] })
@@ -215,6 +224,7 @@ describe('env groups', () => {
         to: { project: 'shop', environment: 'staging' },
         existing: staging,
         originals: [web],
+        datastores: [],
       },
     ]
     const there = group({ id: 'evg-3b1c2d3e4f5g6h7i8j9k', name: 'db-staging', environmentId: staging.id, serviceLinks })
@@ -238,5 +248,90 @@ describe('env groups', () => {
     ]
     expect(linkOrder([a, b, c], resolved).map(({ id }) => id)).toEqual(['evg-c', 'evg-a', 'evg-b'])
     expect(linkOrder([b, a], []).map(({ id }) => id)).toEqual(['evg-b', 'evg-a'])
+  })
+})
+
+describe('databases and key-value stores', () => {
+  const shop: Datastore = { kind: 'postgres', of: { ...exampleDatabase, environmentId: production.id } }
+  const cache: Datastore = { kind: 'key_value', of: { ...exampleStore, environmentId: production.id } }
+  const elsewhere = 'dpg-9b1c2d3e4f5g6h7i8j9k-a'
+  const web = original(
+    {},
+    {
+      envVars: [
+        { key: 'DATABASE_URL', value: '', fromDatabase: { id: shop.of.id, name: 'shop', property: 'connectionString' } },
+        { key: 'LEGACY', value: '', fromDatabase: { id: elsewhere, property: 'host' } },
+        { key: 'REDIS', value: `redis://u:p@${cache.of.id}:6379` },
+      ],
+    },
+  )
+  const open = { ...production, networkIsolationEnabled: false }
+  const copies = (environment: typeof production) => [
+    {
+      of: { project: 'shop', environment },
+      to: { project: 'shop', environment: 'staging' },
+      existing: undefined,
+      originals: [web],
+      datastores: [shop, cache],
+    },
+  ]
+
+  test('are made empty, and what refers to them refers to the copies', () => {
+    const plan = planOf([web], {}, [shop, cache])
+    expect(planInLines(plan)).toEqual([
+      '+ environment shop/staging, like shop/production, isolated',
+      '  + database shop-staging, like shop, empty',
+      '  + key-value store cache-staging, like cache, empty',
+      '  + web_service web-staging, like web: 3 variables',
+    ])
+    expect(remaindersOf(plan)).toEqual([
+      'web-staging lacks the values of LEGACY, REDIS: cpctl env set web-staging LEGACY=<value> …',
+      'REDIS of web-staging still names cache: cpctl env set web-staging REDIS=<value>',
+    ])
+    const ids = new Map([[shop.of.id, 'dpg-1b1c2d3e4f5g6h7i8j9k-a']])
+    expect(inputOfCopy(web, { name: 'web-staging', environmentId: staging.id, missing: ['LEGACY', 'REDIS'], ids }).envVars).toEqual([
+      { key: 'DATABASE_URL', fromDatabase: { id: 'dpg-1b1c2d3e4f5g6h7i8j9k-a', property: 'connectionString' } },
+      { key: 'LEGACY', value: '' },
+      { key: 'REDIS', value: '' },
+    ])
+  })
+
+  test('that are not copied are referred to still where the values are copied, and they can be reached', () => {
+    const missing = (environment: typeof production) =>
+      planOf([], { copies: copies(environment), isWithValues: true }).environments[0]?.services[0]?.missing
+    expect(missing(open)).toEqual([])
+    expect(missing(production)).toEqual(['LEGACY'])
+  })
+
+  test('are left as they are where they are there, and take no name that another has', () => {
+    const copy: Datastore = { kind: 'postgres', of: { ...exampleDatabase, id: elsewhere, name: 'shop-staging', environmentId: staging.id } }
+    const [first] = copies(open)
+    const there = first === undefined ? [] : [{ ...first, existing: staging }]
+    expect(planInLines(planOf([], { copies: there, datastores: [shop, cache, copy] }))[1]).toBe(
+      '  = database shop-staging is there and is left as it is',
+    )
+    expect(() => planOf([], { copies: copies(open), datastores: [shop, copy] })).toThrow(
+      'The copy of the database shop would be named shop-staging, as a database or key-value store elsewhere is.',
+    )
+  })
+
+  test('are told by a group that is not copied, which the copy has as well', () => {
+    const envVars = [{ key: 'DATABASE_URL', value: '', fromDatabase: { id: shop.of.id, property: 'connectionString' as const } }]
+    const shared = group({ envVars, secretFiles: [] })
+    expect(remaindersOf(planOf([original({}, { groups: [shared] })], { groups: [shared] }, [shop]))).toEqual([
+      'DATABASE_URL of the env group db, which web-staging has as well, says how to reach shop',
+    ])
+  })
+
+  test('have the settings of the originals', () => {
+    if (shop.kind !== 'postgres' || cache.kind !== 'key_value') throw new Error('The kinds differ')
+    expect(postgresLike({ ...shop.of, parameterOverrides: { work_mem: '16MB' } }, 'shop-staging', staging.id)).toMatchObject({
+      ...{ name: 'shop-staging', environmentId: staging.id, plan: shop.of.plan, version: shop.of.version },
+      ...{ databaseName: shop.of.databaseName, diskSizeGB: shop.of.diskSizeGB, parameterOverrides: { work_mem: '16MB' } },
+    })
+    expect(keyValueLike(cache.of, 'cache-staging', staging.id)).toEqual({
+      ...{ name: 'cache-staging', environmentId: staging.id, plan: 'starter', ipAllowList: [] },
+      ...{ maxmemoryPolicy: 'allkeys_lru', persistenceMode: 'journal_snapshot' },
+    })
   })
 })

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { EnvGroup } from '../../shared/env-group.ts'
 import { AppError } from '../../shared/error.ts'
+import type { Postgres } from '../../shared/postgres.ts'
 import type { Service } from '../../shared/service.ts'
-import { deployId, exampleDeploy, exampleEnvironment, exampleService, pageOf, serviceId } from './examples.ts'
+import { deployId, exampleDatabase, exampleDeploy, exampleEnvironment, exampleService, pageOf, serviceId } from './examples.ts'
 import type { Answers } from './fake-server.ts'
 import { blog, production, servingPlaces, shop, staging } from './places.ts'
 import { serverPerTest } from './server-per-test.ts'
@@ -51,6 +52,7 @@ describe('projects copy', () => {
         name: 'shop/test',
         of: 'shop/production',
         exists: false,
+        databases: [],
         envGroups: [],
         services: [{ name: 'web-test', of: 'web', exists: false, missing: ['TOKEN'], envGroups: [], domains: [] }],
       },
@@ -136,7 +138,7 @@ describe('projects copy', () => {
     [['shop', 'blog/staging'], 'shop is a project, and blog/staging is an environment.'],
     [['staging', 'test'], 'There are 2 environments named staging'],
     [['production', 'test', '--name', 'web'], 'web is not original=copy.'],
-    [['production', 'test', '--name', 'wbe=x'], '--name wbe: no service or env group of this name is copied.'],
+    [['production', 'test', '--name', 'wbe=x'], '--name wbe: no service, database or env group of this name is copied.'],
   ])('%j is refused', async (argv, words) => {
     expect(await on()('projects', 'copy', ...argv)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(words) })
     expect(made()).toEqual([])
@@ -164,6 +166,28 @@ describe('projects copy', () => {
     expect(received().at(-1)).toMatchObject({ id: 'linkEnvGroup', params: { envGroupId: made.id, serviceId: copyId } })
     await run('projects', 'copy', 'production', 'test', '--with-values')
     expect(bodyOf()).toEqual({ ...place, envVars: [{ key: 'URL', value: 'x' }], secretFiles: [{ name: 'ca.pem', content: 'pem' }] })
+  })
+
+  test('makes databases before what refers to them, and waits for them before the copies are deployed', async () => {
+    const database: Postgres = { ...exampleDatabase, environmentId: production.id }
+    const there: Postgres = { ...database, id: 'dpg-1b1c2d3e4f5g6h7i8j9k-a', name: 'shop-test', status: 'creating' }
+    const run = on([web], {
+      ...servingPlaces({ environments: [staging, { ...production, databasesIds: [database.id] }] }),
+      listPostgres: () => pageOf('postgres', [database]),
+      listKeyValue: () => [],
+      createPostgres: () => there,
+      getPostgres: () => ({ ...there, status: 'available' }),
+      listEnvVars: () =>
+        pageOf('envVar', [{ key: 'DATABASE_URL', value: '', fromDatabase: { id: database.id, property: 'connectionString' as const } }]),
+    })
+    const { exitCode, stderr } = await run('projects', 'copy', 'production', 'test', '--deploy')
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('like shop, empty') })
+    expect(made().map(([id]) => id)).toEqual(['createEnvironment', 'createPostgres', 'createService', 'createDeploy'])
+    expect(made()[2]).toMatchObject([
+      'createService',
+      { envVars: [{ key: 'DATABASE_URL', fromDatabase: { id: there.id, property: 'connectionString' } }] },
+    ])
+    expect(received().findIndex(({ id }) => id === 'getPostgres')).toBeLessThan(received().findIndex(({ id }) => id === 'createDeploy'))
   })
 
   test('ends with what the server refused, and keeps what was made', async () => {
