@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { formatDotenv } from '../../shared/env.ts'
+import { databaseProperties, type EnvValueInput } from '../../shared/env.ts'
 import type { EnvGroup } from '../../shared/env-group.ts'
 import { CliError, usageError } from '../base/error.ts'
 import { present } from '../base/present.ts'
@@ -7,19 +7,25 @@ import { type ChangeOptions, tellChange, together } from '../env-groups/touched.
 import { resolveGroup } from '../finding/env-groups.ts'
 import { parseEnvFile, parsePairs, withoutPlatformKeys } from '../options/env-pairs.ts'
 import type { Context, Start } from '../session/context.ts'
-import { clean, cleanLines } from '../terminal/text.ts'
+import { clean } from '../terminal/text.ts'
 import { textOf } from './env.ts'
+import { writeDotenv } from './env-export.ts'
 import type { OfGroup } from './env-groups.ts'
+import { isReference, keyOfReference, type ReferenceOptions, referenceOf } from './env-references.ts'
 
 export const DEPLOY_HELP = 'Deploy the services that it makes a difference for, and wait for them'
 
 export function addGroupVariableCommands(of: OfGroup, start: Start): void {
   of('set', 'Add or change variables')
-    .argument('<pairs...>', 'KEY=value')
+    .usage('[options] <group> <KEY=value...>')
+    .argument('[pairs...]', 'KEY=value; KEY alone, or nothing, where a database says the value')
     .option('--interpolate', 'Put the values of other variables in the place of ${NAME}')
+    .option('--from-postgres <database>', 'Have a database say the value at each deploy; DATABASE_URL unless a variable is named')
+    .option('--from-kv <store>', 'Have a key-value store say it; REDIS_URL unless a variable is named')
+    .option('--property <name>', `What of it: ${databaseProperties.join(', ')}`)
     .option('--deploy', DEPLOY_HELP)
-    .action((name: string, pairs: string[], options: SetOptions, command: Command) =>
-      set(start(command), name, { ...options, pairs: parsePairs(pairs) }),
+    .action((name: string, words: string[], options: SetOptions & ReferenceOptions, command: Command) =>
+      set(start(command), name, { deploy: options.deploy, variables: variablesIn(words, options) }),
     )
   of('unset', 'Remove variables')
     .argument('<keys...>', 'Names of variables')
@@ -41,25 +47,30 @@ interface SetOptions extends ChangeOptions {
   interpolate?: boolean
 }
 
-interface Setting extends SetOptions {
-  pairs: { key: string; value: string }[]
+interface Setting {
+  deploy: boolean | undefined
+  variables: (EnvValueInput & { key: string })[]
+}
+
+function variablesIn(words: readonly string[], options: SetOptions & ReferenceOptions): Setting['variables'] {
+  if (isReference(options)) return [{ key: keyOfReference(words, options), ...referenceOf(options) }]
+  if (words.length === 0) throw usageError('Say which variables are to be set, as KEY=value.')
+  const marks = present({ interpolate: options.interpolate })
+  return parsePairs(words).map((pair) => ({ ...pair, ...marks }))
 }
 
 async function set(context: Context, name: string, options: Setting): Promise<void> {
   const group = await resolveGroup(context, name)
   const changed = together(await setAll(context, group, options))
-  const keys = options.pairs.map(({ key }) => key).join(', ')
-  if (changed !== undefined) await tellChange(context, changed, { what: clean`Set ${keys} of ${group.name}.`, ...options })
+  const keys = options.variables.map(({ key }) => key).join(', ')
+  const { deploy } = options
+  if (changed !== undefined) await tellChange(context, changed, { what: clean`Set ${keys} of ${group.name}.`, ...present({ deploy }) })
 }
 
 /** Services are deployed with the last of them, which brings what the others have changed. */
-function setAll({ client }: Context, { id }: EnvGroup, { pairs, interpolate, deploy }: Setting): Promise<EnvGroup[]> {
-  return eachInTurn(pairs, ({ key, value }, isLast) =>
-    client.call('setGroupEnvVar', {
-      params: { envGroupId: id, key },
-      body: { value, ...present({ interpolate }) },
-      query: isLast ? present({ deploy }) : {},
-    }),
+function setAll({ client }: Context, { id }: EnvGroup, { variables, deploy }: Setting): Promise<EnvGroup[]> {
+  return eachInTurn(variables, ({ key, ...body }, isLast) =>
+    client.call('setGroupEnvVar', { params: { envGroupId: id, key }, body, query: isLast ? present({ deploy }) : {} }),
   )
 }
 
@@ -98,19 +109,18 @@ async function importFile(context: Context, name: string, { file, replace, deplo
   const query = present({ deploy })
   const changed = replace
     ? await context.client.call('replaceGroupEnvVars', { params: { envGroupId: group.id }, body: pairs, query })
-    : together(await setAll(context, group, { pairs, ...query }))
+    : together(await setAll(context, group, { variables: pairs, deploy }))
   const count = pairs.length === 1 ? '1 variable' : `${pairs.length} variables`
   if (changed !== undefined) await tellChange(context, changed, { what: clean`Imported ${count} into ${group.name}.`, ...query })
 }
 
 async function exportAll(context: Context, name: string): Promise<void> {
-  const { envVars } = await resolveGroup(context, name)
+  const { envVars, name: groupName } = await resolveGroup(context, name)
   if (envVars.some(({ hidden }) => hidden)) {
     throw new CliError('forbidden', 'Your role may not see the values.', {
       hint: 'It needs the permission env.read, and in a protected environment environments.manage_protected.',
     })
   }
   if (context.isJson) return context.printJson(envVars)
-  const text = formatDotenv(envVars)
-  context.io.stdout.write(context.io.stdout.isTty ? cleanLines(text) : text)
+  writeDotenv(context, envVars, ({ key, option }) => `cpctl env-groups set ${groupName} ${key} ${option}`)
 }

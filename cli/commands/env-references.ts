@@ -14,13 +14,21 @@ export const isReference = ({ fromPostgres, fromKv, property }: ReferenceOptions
 
 const KEY = /^[A-Z_][A-Z0-9_]*$/
 
+/** The one variable among the words, or that which is usual. @throws CliError for words beyond it. */
+export function keyOfReference(words: readonly string[], options: ReferenceOptions): string {
+  const [key = usualKey(options), ...more] = words
+  if (more.length > 0 || !/^[A-Za-z_]\w*$/.test(key)) throw usageError('Name one variable without a value, such as DATABASE_URL.')
+  return key
+}
+
+const usualKey = ({ fromKv }: ReferenceOptions): string => (fromKv === undefined ? 'DATABASE_URL' : 'REDIS_URL')
+
 /** The service and the variable among the words, each of which may be left out. @throws CliError for words beyond those. */
 export function wordsOfReference(
   words: readonly string[],
   options: ReferenceOptions & OfService,
 ): { service: string | undefined; key: string } {
-  const usual = options.fromKv === undefined ? 'DATABASE_URL' : 'REDIS_URL'
-  const key = words.find((word) => KEY.test(word)) ?? usual
+  const key = words.find((word) => KEY.test(word)) ?? usualKey(options)
   const [service, ...more] = words.filter((word) => word !== key)
   if (more.length > 0 || service?.includes('=')) throw usageError('Name one variable without a value, and at most the service before it.')
   return { service, key }

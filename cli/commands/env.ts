@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { databaseProperties, formatDotenv } from '../../shared/env.ts'
+import { databaseProperties } from '../../shared/env.ts'
 import type { Service } from '../../shared/service.ts'
 import { CliError, usageError } from '../base/error.ts'
 import { present } from '../base/present.ts'
@@ -9,8 +9,9 @@ import { awaitDeploy } from '../deploying/outcome.ts'
 import { addServiceOption, type OfService, resolveService, serviceNamed, splitService } from '../finding/service.ts'
 import { parseEnvFile, parsePairs, withoutPlatformKeys } from '../options/env-pairs.ts'
 import type { Context, Start } from '../session/context.ts'
-import { clean, cleanLines } from '../terminal/text.ts'
-import { type ListOptions, listOwn, listPlatform, listResolved, variablesOf } from './env-lists.ts'
+import { clean } from '../terminal/text.ts'
+import { type ExportOptions, exportAll } from './env-export.ts'
+import { type ListOptions, listOwn, listPlatform, listResolved } from './env-lists.ts'
 import { isReference, type ReferenceOptions, referenceOf, wordsOfReference } from './env-references.ts'
 
 interface ChangeOptions extends OfService {
@@ -72,9 +73,11 @@ export function addEnvCommands(program: Command, start: Start): void {
   addOf('platform', 'List the variables that the platform itself gives, which win over those of the same name').action(
     (service: string | undefined, options: OfService, command: Command) => listPlatform(start(command), named(service, options)),
   )
-  addOf('export', 'Print the variables in .env format, with their values').action(
-    (service: string | undefined, options: OfService, command: Command) => exportAll(start(command), named(service, options)),
-  )
+  addOf('export', 'Print the variables in .env format, with their values')
+    .option('--resolve', 'With what the next deploy gives in the place of references to databases and other variables')
+    .action((service: string | undefined, options: ExportOptions, command: Command) =>
+      exportAll(start(command), { ...options, ...named(service, options) }),
+    )
 }
 
 const SERVICE_HELP = 'Name or id; default: the one named after this folder'
@@ -155,20 +158,6 @@ export async function textOf({ io }: Context, file: string): Promise<string> {
   return readFile(resolve(io.cwd, file), 'utf8').catch((error: Error) => {
     throw usageError(`Cannot read ${file}: ${error.message}`)
   })
-}
-
-async function exportAll(context: Context, options: OfService): Promise<void> {
-  const service = await resolveService(context, options.service)
-  const page = await variablesOf(context, service)
-  const hidden = page.find(({ envVar }) => envVar.hidden)
-  if (hidden !== undefined) {
-    throw new CliError('forbidden', 'Your role may not see the values.', {
-      hint: 'It needs the permission env.read; cpctl env list shows the names.',
-    })
-  }
-  if (context.isJson) return context.printJson(page)
-  const text = formatDotenv(page.map(({ envVar }) => envVar))
-  context.io.stdout.write(context.io.stdout.isTty ? cleanLines(text) : text)
 }
 
 interface Change {

@@ -137,6 +137,27 @@ describe('variables', () => {
     expect(received('deleteGroupEnvVar')).toHaveLength(2)
   })
 
+  test('are said by a database, and written as the command that does it', async () => {
+    const run = serving()
+    expect((await run(['set', 'database', '--from-postgres', 'shop', '--deploy'])).stdout).toContain('Set DATABASE_URL of database.')
+    expect(received('setGroupEnvVar')[0]).toMatchObject({
+      params: { envGroupId: groupId, key: 'DATABASE_URL' },
+      body: { fromDatabase: { name: 'shop', property: 'connectionString' } },
+    })
+    await run(['set', 'database', 'CACHE', '--from-kv', 'cache', '--property', 'host'])
+    expect(received('setGroupEnvVar')[1]).toMatchObject({
+      params: { key: 'CACHE' },
+      body: { fromKeyValue: { name: 'cache', property: 'host' } },
+    })
+    for (const words of [[], ['A=1', '--from-postgres', 'shop']])
+      expect(await run(['set', 'database', ...words])).toMatchObject({ exitCode: 2 })
+    const reference = { fromDatabase: { id: 'dpg-0b1c2d3e4f5g6h7i8j9k-a', name: 'shop', property: 'host' as const } }
+    const told = serving({ getEnvGroup: () => group({ envVars: [{ key: 'PGHOST', value: '', ...reference }] }) })
+    expect((await told(['export', 'database'])).stdout).toBe(
+      '# cpctl env-groups set database PGHOST --from-postgres shop --property host\n',
+    )
+  })
+
   test('are read from a file and written as one', async () => {
     const run = serving()
     const { stdout } = await run(['export', 'database'])

@@ -119,6 +119,41 @@ describe('env', () => {
     expect(JSON.parse((await run(['env', 'platform', '--json'])).stdout)).toEqual([port])
   })
 
+  const references: EnvVar[] = [
+    { key: 'DATABASE_URL', value: '', fromDatabase: { id: 'dpg-0b1c2d3e4f5g6h7i8j9k-a', name: 'shop', property: 'connectionString' } },
+    { key: 'REDIS_HOST', value: '', fromKeyValue: { id: 'red-0b1c2d3e4f5g6h7i8j9k', property: 'host' } },
+  ]
+
+  test('export writes the command that sets a reference, and no empty value', async () => {
+    const { run } = keeping([{ key: 'A', value: '1' }, ...references])
+    expect((await run(['env', 'export'])).stdout).toBe(
+      [
+        'A=1',
+        '# cpctl env set web DATABASE_URL --from-postgres shop',
+        '# cpctl env set web REDIS_HOST --from-kv red-0b1c2d3e4f5g6h7i8j9k --property host',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('export writes what references come to where that is asked for', async () => {
+    const source = { type: 'service' as const }
+    const resolved = [
+      { key: 'PORT', value: '10000', source: { type: 'platform' as const } },
+      { ...references[0], value: 'postgres://u:p@dpg/shop', source },
+      { ...references[1], source, problem: 'refers to the key-value store red-…, which is gone' },
+    ]
+    const { run } = keeping([], [], { listEnvVars: () => pageOf('envVar', resolved) })
+    expect((await run(['env', 'export', '--resolve'])).stdout).toBe(
+      'DATABASE_URL=postgres://u:p@dpg/shop\n# REDIS_HOST refers to the key-value store red-…, which is gone\n',
+    )
+    const hidden = keeping([], [], { listEnvVars: () => pageOf('envVar', [{ ...references[0], source, hidden: true as const }]) })
+    expect(await hidden.run(['env', 'export', '--resolve'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('datastores.credentials'),
+    })
+  })
+
   test('export refuses to write names without values', async () => {
     const { run } = keeping([{ key: 'A', value: '', hidden: true }])
     expect(await run(['env', 'export'])).toMatchObject({ exitCode: 1, stdout: '' })
