@@ -27,7 +27,7 @@ const states: Record<DatastoreStatus, ServiceUsage['state']> = {
   ...{ creating: 'starting', config_restart: 'starting', updating_instance: 'starting', recovery_in_progress: 'starting' },
 }
 
-/** As a service that is not reached by HTTP. */
+/** A datastore is told as a service that is not reached by HTTP. */
 export function presentDatastoreUsage(datastore: StoredDatastore, { db, latest }: UsageNow): ServiceUsage {
   const { id, name, kind } = datastore
   const snapshot = latest?.services.get(id)

@@ -23,7 +23,7 @@ export interface Metered {
   isReached: boolean
 }
 
-/** Of services and datastores; counts are since the start of this control plane. */
+/** What services and datastores use. Counts are since the start of this control plane. */
 export function serviceFamilies(metered: readonly Metered[], latest: Snapshot | undefined, totals: Totals): Family[] {
   const shown = metered.map(
     ({ id, name, isReached }): Shown => ({
