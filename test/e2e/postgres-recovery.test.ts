@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { SQL } from 'bun'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { workloadsOf } from '../../server/runtime/workloads/store.ts'
 import type { Backup, Recovery } from '../../shared/backup.ts'
 import type { Postgres } from '../../shared/postgres.ts'
 import { call } from '../support/client.ts'
+import { commandLine, processesOf } from '../support/leftovers.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
@@ -58,7 +60,37 @@ const untilVerified = (id: string) =>
     LONG_MS,
   )
 
+const receiversOf = (id: string): number[] =>
+  processesOf(platform.dataDir).filter((pid) => commandLine(pid).includes('/bin/pg_receivewal') && environmentOf(pid).includes(id))
+
+function environmentOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+const untilReceived = async (id: string, former: readonly number[] = []): Promise<number[]> =>
+  await until('its log is received', () => {
+    const found = receiversOf(id).filter((pid) => !former.includes(pid))
+    return found.length === 1 ? found : undefined
+  })
+
 const rowsOf = (id: string) => withSql(id, async (sql) => (await sql`SELECT i FROM rows ORDER BY i`.values()).map(([i]: [number]) => i))
+
+it('the log of a database is received again when its receiver, and when its server is killed', async () => {
+  const { body: made } = await ask<Postgres>('', { json: { name: 'streamed' } })
+  await untilAvailable(made.id)
+  const first = await untilReceived(made.id)
+  for (const pid of first) process.kill(pid, 'SIGKILL')
+  const second = await untilReceived(made.id, first)
+  const servers = processesOf(platform.dataDir).filter((pid) => /(^|\/)postgres -D/.test(commandLine(pid)))
+  expect(servers.length).toBeGreaterThan(0)
+  for (const pid of servers) process.kill(pid, 'SIGKILL')
+  await until('its receiver has ended', () => !receiversOf(made.id).includes(second[0] ?? 0))
+  await untilReceived(made.id, second)
+}, 120_000)
 
 it('a database is recovered to the moment before a table was dropped, and after it was deleted', async () => {
   const { body: made } = await ask<Postgres>('', { json: { name: 'shop' } })

@@ -3,11 +3,10 @@ import { type FileHandle, open, readdir, unlink } from 'node:fs/promises'
 import { AppError } from '../../../../shared/error.ts'
 import { type RepositoryDeps, storeObject } from '../repository/repository.ts'
 import { isHistory, isSegment, SEGMENT_BYTES } from '../rules/wal-names.ts'
-import { incomingIn } from './receiver.ts'
+import { incomingIn, PARTIAL } from './receiver.ts'
 
 export const WAL = 'wal/'
 
-const PARTIAL = '.partial'
 const MAX_HISTORY_BYTES = 1024 * 1024
 
 /** Moves what the receiver has finished into the repository, oldest first, a file gone from the one when it is in the other. Returns their names. */
@@ -27,13 +26,21 @@ export interface IncomingSegment {
   handle: FileHandle
 }
 
-/** All segments that the receiver has, the one that is being written included, in order. They are the caller's to close. */
-export async function openIncoming(deps: RepositoryDeps, datastoreId: string): Promise<IncomingSegment[]> {
+/**
+ * All segments that the receiver has, the one that is being written included, or that alone, in order. They are the caller's to close. What
+ * has moved on meanwhile is stored by now; a segment that has not got its size yet holds nothing.
+ */
+export async function openIncoming(deps: RepositoryDeps, datastoreId: string, which: 'all' | 'begun' = 'all'): Promise<IncomingSegment[]> {
   const opened: IncomingSegment[] = []
   for (const name of (await incomingNames(deps, datastoreId)).toSorted()) {
     const segment = name.endsWith(PARTIAL) ? name.slice(0, -PARTIAL.length) : name
-    if (!isSegment(segment)) continue
-    opened.push({ segment, handle: await openFile(deps, datastoreId, name) })
+    if (!isSegment(segment) || (which === 'begun' && segment === name)) continue
+    const handle = await openFile(deps, datastoreId, name).catch((error) => {
+      if (name.endsWith(PARTIAL) && error instanceof AppError) return undefined
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+      throw error
+    })
+    if (handle !== undefined) opened.push({ segment, handle })
   }
   return opened
 }

@@ -1,11 +1,15 @@
+import { existsSync, lstatSync, readdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setFoldersOf } from '../repository/layout.ts'
 import { ensureSetFolders, type RepositoryDeps } from '../repository/repository.ts'
+import { isHistory, SEGMENT_BYTES } from '../rules/wal-names.ts'
 import { ensureToolFolder } from './folders.ts'
 import { type BackupSource, connectionArgs, startTool } from './tools.ts'
 
 /** The place in the log that the server keeps for us. */
 export const SLOT = 'cpd_backup'
+/** The end of the name of a segment that is being written. */
+export const PARTIAL = '.partial'
 
 export interface Receiver {
   ended: Promise<string>
@@ -13,13 +17,16 @@ export interface Receiver {
 }
 
 const STATUS_SECONDS = 5
+const STOP_MS = 5000
 
 /** Streams the log of a server into the folder of its set, each record on the disk before the server is told. It ends with its connection, and with us. */
 export async function startReceiver(deps: RepositoryDeps, source: BackupSource, datastoreId: string): Promise<Receiver> {
   await ensureSetFolders(deps, datastoreId)
+  const { root: folder } = setFoldersOf(deps.paths, datastoreId)
   const incoming = await ensureToolFolder(setFoldersOf(deps.paths, datastoreId).incoming, source.uid)
+  removeTorn(incoming)
   const { process, done } = startTool({
-    ...{ programs: source.programs, uid: source.uid, name: 'pg_receivewal' },
+    ...{ programs: source.programs, uid: source.uid, folder, name: 'pg_receivewal' },
     args: [
       ...connectionArgs(source),
       '--directory',
@@ -40,9 +47,29 @@ export async function startReceiver(deps: RepositoryDeps, source: BackupSource, 
     ended,
     async stop() {
       process.kill('SIGINT')
+      const late = setTimeout(() => process.kill('SIGKILL'), STOP_MS)
       await ended
+      clearTimeout(late)
     },
   }
+}
+
+/**
+ * A receiver that was killed while it made a file leaves it shorter than a segment, with nothing in it yet; pg_receivewal refuses to go on with
+ * one ("should be 0 or 16777216") for ever.
+ */
+export function removeTorn(incoming: string): void {
+  for (const name of readdirSync(incoming)) {
+    const stat = lstatSync(join(incoming, name))
+    if (!stat.isDirectory() && !isHistory(name) && stat.size !== SEGMENT_BYTES) unlinkSync(join(incoming, name))
+  }
+}
+
+/** Removes what is begun of a segment, which another stream will not continue. */
+export function dropUnfinished(deps: Pick<RepositoryDeps, 'paths'>, datastoreId: string): void {
+  const { incoming } = setFoldersOf(deps.paths, datastoreId)
+  if (!existsSync(incoming)) return
+  for (const name of readdirSync(incoming)) if (name.endsWith(PARTIAL)) unlinkSync(join(incoming, name))
 }
 
 export const incomingIn = (deps: Pick<RepositoryDeps, 'paths'>, datastoreId: string, name = ''): string =>

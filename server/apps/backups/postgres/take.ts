@@ -38,7 +38,10 @@ export async function takeBackup(
   await ensureSetFolders(deps, datastoreId)
   const parent = parentId === undefined ? undefined : await layManifest(deps, source, { datastoreId, backupId: parentId })
   try {
-    const { process, done } = startTool(backupTool(source, parent), { stdout: 'pipe', signal })
+    const { process, done } = startTool(
+      { ...backupTool(source, parent), folder: setFoldersOf(deps.paths, datastoreId).root },
+      { stdout: 'pipe', signal },
+    )
     const { through, manifest } = manifestReader()
     if (process.stdout === undefined) throw new Error('pg_basebackup has no output')
     const archive = whole(through(process.stdout), done)

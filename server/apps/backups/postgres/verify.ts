@@ -29,7 +29,7 @@ export interface VerifyOptions {
  */
 export async function verifyBackup(deps: RepositoryDeps, backup: StoredBackup, { programs, uid, signal }: VerifyOptions): Promise<void> {
   const folder = join(setFoldersOf(deps.paths, backup.datastoreId).root, `check-${backup.id}`)
-  const tool = { programs, uid }
+  const tool = { programs, uid, folder }
   try {
     await layMaterial(deps, { folder, uid }, { datastoreId: backup.datastoreId, chain: [backup], until: 0 })
     const data = await ensureToolFolder(join(folder, 'data'), uid)
