@@ -31,6 +31,7 @@ import datastoreVolumes from './migrations/0027_datastore_volumes.sql' with { ty
 import datastoreReferences from './migrations/0028_datastore_references.sql' with { type: 'text' }
 import recoveries from './migrations/0029_recoveries.sql' with { type: 'text' }
 import keyValueStores from './migrations/0030_key_value_stores.sql' with { type: 'text' }
+import adoptedBackups from './migrations/0031_adopted_backups.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -64,6 +65,7 @@ const migrations: Migration[] = [
   { version: 28, up: [datastoreReferences], down: '' },
   { version: 29, up: [recoveries], down: '' },
   { version: 30, up: [keyValueStores], down: '' },
+  { version: 31, up: [adoptedBackups], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

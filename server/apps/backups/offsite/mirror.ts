@@ -1,6 +1,6 @@
 import { messageOf } from '../../../../shared/error.ts'
 import { keyOfObject, pathOfObject, type RepositoryDeps, removeObject } from '../repository/repository.ts'
-import { type BackupObject, objectsToRemove, objectsToUpload, updateObject } from '../rows/object-store.ts'
+import { type BackupObject, objectsToRemove, updateObject } from '../rows/object-store.ts'
 
 const AT_A_TIME = 20
 
@@ -10,12 +10,18 @@ export interface Mirrored {
   problem?: string
 }
 
-/** Copies what is not at the bucket yet, oldest first, one after another. What fails is tried again at the next call. */
-export async function mirror(deps: RepositoryDeps, signal: AbortSignal): Promise<Mirrored> {
+export interface Mirroring {
+  /** Some of what is not at the bucket yet. */
+  waiting(limit: number): BackupObject[]
+  signal: AbortSignal
+}
+
+/** Copies what waits, one after another. What fails is tried again at the next call. */
+export async function mirror(deps: RepositoryDeps, { waiting, signal }: Mirroring): Promise<Mirrored> {
   let uploaded = 0
   if (deps.bucket === undefined) return { uploaded }
-  for (let waiting = objectsToUpload(deps.db, AT_A_TIME); waiting.length > 0; waiting = objectsToUpload(deps.db, AT_A_TIME)) {
-    for (const object of waiting) {
+  for (let some = waiting(AT_A_TIME); some.length > 0; some = waiting(AT_A_TIME)) {
+    for (const object of some) {
       if (signal.aborted) return { uploaded }
       try {
         if (await upload(deps, object)) uploaded += 1

@@ -11,6 +11,7 @@ import type { StoredBackup } from '../rows/backup-store.ts'
 import { type BackupObject, findObject, objectsOf } from '../rows/object-store.ts'
 import { isHistory, isSegment, SEGMENT_BYTES, segmentNumberAt, segmentNumberOf } from '../rules/wal-names.ts'
 import { openIncoming, WAL } from './archive-wal.ts'
+import { BEGUN } from './begun-log.ts'
 import { archiveOf } from './take.ts'
 
 export interface MaterialPlan {
@@ -51,11 +52,20 @@ async function layLog(deps: RepositoryDeps, { folder, uid }: Material, plan: Mat
     const wanted = logFor(objectsOf(deps.db, plan.datastoreId, WAL), plan)
     for (const object of wanted) await lay(deps, object, join(folder, 'wal', object.name.slice(WAL.length)), uid)
     const isStored = new Set(wanted.map(({ name }) => name.slice(WAL.length)))
+    const [last] = incoming.length === 0 ? begunAfter(objectsOf(deps.db, plan.datastoreId, BEGUN), isStored) : []
+    if (last !== undefined && plan.until !== 0) await lay(deps, last, join(folder, 'wal', last.name.slice(BEGUN.length)), uid)
     for (const { segment, handle } of incoming)
       if (!isStored.has(segment)) await write(handle.createReadStream({ autoClose: false }), join(folder, 'wal', segment), uid)
   } finally {
     for (const { handle } of incoming) await handle.close()
   }
+}
+
+/** The newest of what was stored of a segment that is not whole, where it goes on from the last that is. */
+function begunAfter(begun: readonly BackupObject[], isStored: ReadonlySet<string>): BackupObject[] {
+  const last = Math.max(-1, ...[...isStored].filter(isSegment).map(segmentNumberOf))
+  const next = begun.filter(({ name }) => segmentNumberOf(name.slice(BEGUN.length)) === last + 1)
+  return next.toSorted((one, other) => other.createdAt - one.createdAt)
 }
 
 /** The segments from the start of the last backup on, without a gap, and all histories. @throws BackupDamaged naming a segment that is missing. */

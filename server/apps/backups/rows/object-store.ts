@@ -40,9 +40,9 @@ export const objectsOf = (db: Database, datastoreId: string, beginning = ''): Ba
 export const findObject = (db: Database, datastoreId: string, name: string): BackupObject | undefined =>
   objects.get(db, 'WHERE datastore_id = $datastoreId AND name = $name AND is_removing = 0 ORDER BY created_at DESC', { datastoreId, name })
 
-/** Writes down a file that is whole. One that is there already stays as it is. */
+/** Writes down a file that is whole. One that is there already stays as it is; one that was being removed may be gone from the bucket. */
 export function insertObject(db: Database, object: Omit<BackupObject, 'uploadedAt' | 'isLocal' | 'isRemoving'>): void {
-  objects.insert(db, object, 'ON CONFLICT DO UPDATE SET is_local = 1, is_removing = 0')
+  objects.insert(db, object, 'ON CONFLICT DO UPDATE SET is_local = 1, uploaded_at = iif(is_removing, NULL, uploaded_at), is_removing = 0')
 }
 
 type Key = Pick<BackupObject, 'datastoreId' | 'name' | 'digest'>
@@ -62,9 +62,18 @@ export function removeObjectRow(db: Database, object: Key): void {
   objects.remove(db, keyOf(object))
 }
 
-/** What waits for the bucket, oldest first. */
-export const objectsToUpload = (db: Database, limit: number): BackupObject[] =>
-  objects.all(db, 'WHERE uploaded_at IS NULL AND is_local = 1 AND is_removing = 0 ORDER BY created_at LIMIT $limit', { limit })
+const WAITING = 'WHERE uploaded_at IS NULL AND is_local = 1 AND is_removing = 0'
+
+/** The log of one datastore that waits for the bucket, oldest first: it waits for no backup of any. */
+export const logToUpload = (db: Database, datastoreId: string, limit: number): BackupObject[] =>
+  objects.all(db, `${WAITING} AND datastore_id = $datastoreId AND name GLOB 'wal*' ORDER BY created_at LIMIT $limit`, {
+    datastoreId,
+    limit,
+  })
+
+/** What waits for it beside logs, of all datastores, oldest first. */
+export const backupsToUpload = (db: Database, limit: number): BackupObject[] =>
+  objects.all(db, `${WAITING} AND name NOT GLOB 'wal*' ORDER BY created_at LIMIT $limit`, { limit })
 
 /** What is to go, of all sets. */
 export const objectsToRemove = (db: Database, limit: number): BackupObject[] =>

@@ -18,11 +18,13 @@ export interface BackupSet {
   createdAt: number
   keptUntil: number | null
   isRemoving: boolean
+  /** Up to when the log is known of a set that another installation has written, which stays at the bucket whatever becomes of it here; null for our own. */
+  adoptedUntil: number | null
   /** What a backup is being tried out on; null while none is. */
   drill: Drill | null
 }
 
-const Recipe = Type.Object({
+export const Recipe = Type.Object({
   plan: Type.String(),
   sizeGb: Type.Integer(),
   databaseName: Type.String(),
@@ -48,6 +50,7 @@ const sets = tableOf<BackupSet>('backup_sets', {
   createdAt: 'created_at',
   keptUntil: 'kept_until',
   isRemoving: { column: 'is_removing', as: flag },
+  adoptedUntil: 'adopted_until',
   drill: { column: 'drill', as: orNull(json({ schema: Drill })) },
 })
 
@@ -59,7 +62,10 @@ export const backupSetOf = (db: Database, datastoreId: string): BackupSet | unde
 export const allBackupSets = (db: Database): BackupSet[] => sets.all(db, 'ORDER BY datastore_id')
 
 /** Begins a set, unless there is one of this datastore. */
-export function ensureBackupSet(db: Database, set: Omit<BackupSet, 'problem' | 'keptUntil' | 'isRemoving' | 'drill'>): void {
+export function ensureBackupSet(
+  db: Database,
+  set: Omit<BackupSet, 'problem' | 'keptUntil' | 'isRemoving' | 'drill' | 'adoptedUntil'>,
+): void {
   sets.insert(db, set, 'ON CONFLICT DO NOTHING')
 }
 

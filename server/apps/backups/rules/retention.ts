@@ -2,6 +2,11 @@ import { chainOf, type Link } from './chain.ts'
 import { segmentNumberAt } from './wal-names.ts'
 
 const FAILED_KEPT_MS = 7 * 24 * 60 * 60_000
+/** How long backups of what was deleted are kept. */
+const DELETED_KEPT_MS = 7 * 24 * 60 * 60_000
+
+export const keptUntilOf = (deletedAt: number): number => deletedAt + DELETED_KEPT_MS
+export const deletedAtOf = (keptUntil: number): number => keptUntil - DELETED_KEPT_MS
 
 export interface Retention {
   remove: string[]

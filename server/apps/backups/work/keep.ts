@@ -1,13 +1,14 @@
 /** Brings the backups of one database to what is due: taken, looked at, tried out, and forgotten when nobody needs them any more. */
 import type { AppContext } from '../../context.ts'
 import { datastoreById } from '../../datastores/store.ts'
+import { keyOfDescription } from '../offsite/describe.ts'
 import { WAL } from '../postgres/archive-wal.ts'
 import { type RepositoryDeps, removeObject, removeSetFolder } from '../repository/repository.ts'
 import { backupsOf, removeBackupRow, updateBackup } from '../rows/backup-store.ts'
 import { objectsOf } from '../rows/object-store.ts'
 import { isSourceOfRecovery } from '../rows/recovery-store.ts'
 import { type BackupSet, backupSetOf, removeBackupSetRow, updateBackupSet } from '../rows/set-store.ts'
-import { retain } from '../rules/retention.ts'
+import { keptUntilOf, retain } from '../rules/retention.ts'
 import { DAY_MS, nextBackup } from '../rules/schedule.ts'
 import { isSegment, segmentNumberOf } from '../rules/wal-names.ts'
 import { clearDrill, drill, nextDrillAt } from './drill.ts'
@@ -15,7 +16,7 @@ import type { Receivers } from './receivers.ts'
 import type { Relays } from './relay.ts'
 import { sourceOf, toolsOf, toolUid } from './source.ts'
 import { requestBackup, takeRequested, verifyNext } from './take-next.ts'
-import { keptUntilOf, recoverableOf } from './windows.ts'
+import { recoverableOf } from './windows.ts'
 
 /** Version from which on a server can make differences. */
 const INCREMENTAL = 17
@@ -73,17 +74,24 @@ function nextOf(context: AppContext, set: BackupSet) {
 async function keepOfDeleted(context: AppContext, deps: RepositoryDeps, set: BackupSet): Promise<number | undefined> {
   const { db, now } = context
   if (datastoreById(db, set.datastoreId) !== undefined) return undefined
-  await clearDrill(context, set)
   const isOrphan = db.query('SELECT 1 FROM workspaces WHERE id = ?').get(set.workspaceId) === null
+  if (set.adoptedUntil !== null) return forgetAdopted(db, set, isOrphan)
+  await clearDrill(context, set)
   const keptUntil = set.keptUntil ?? keptUntilOf(now())
   if (set.keptUntil === null) updateBackupSet(db, set.datastoreId, { keptUntil })
   if (!isOrphan && keptUntil > now()) return keptUntil
   if (isSourceOfRecovery(db, set.datastoreId)) return now() + LOOK_AGAIN_MS
   updateBackupSet(db, set.datastoreId, { isRemoving: true })
   for (const object of objectsOf(db, set.datastoreId)) await removeObject(deps, object)
+  await deps.bucket?.remove(keyOfDescription(set.datastoreId))
   await removeSetFolder(deps, set.datastoreId)
   removeBackupSetRow(db, set.datastoreId)
   return undefined
+}
+
+/** Its files are another installation's, which may still serve it. */
+function forgetAdopted(db: AppContext['db'], { datastoreId }: BackupSet, isOrphan: boolean): undefined {
+  if (isOrphan && !isSourceOfRecovery(db, datastoreId)) removeBackupSetRow(db, datastoreId)
 }
 
 async function forgetOld(context: AppContext, deps: RepositoryDeps, id: string): Promise<void> {

@@ -5,17 +5,15 @@ import { backupsOf, type StoredBackup } from '../rows/backup-store.ts'
 import { objectsOf } from '../rows/object-store.ts'
 import type { BackupSet } from '../rows/set-store.ts'
 import { type Recoverable, recoverable } from '../rules/chain.ts'
-
-const KEPT_MS = 7 * 24 * 60 * 60_000
+import { deletedAtOf } from '../rules/retention.ts'
 
 /** What a datastore can be taken back to. The log of one that is gone ends where it went. */
 export function recoverableOf(
   { db, now }: Pick<AppContext, 'db' | 'now'>,
-  { datastoreId, keptUntil }: BackupSet,
+  { datastoreId, keptUntil, adoptedUntil }: BackupSet,
 ): Recoverable<StoredBackup>[] {
   const log = objectsOf(db, datastoreId, WAL).map(({ name, createdAt }) => ({ segment: name.slice(WAL.length), createdAt }))
-  const until = keptUntil === null || datastoreById(db, datastoreId) !== undefined ? now() : keptUntil - KEPT_MS
+  if (adoptedUntil !== null) return recoverable(backupsOf(db, datastoreId), log, adoptedUntil)
+  const until = keptUntil === null || datastoreById(db, datastoreId) !== undefined ? now() : deletedAtOf(keptUntil)
   return recoverable(backupsOf(db, datastoreId), log, until)
 }
-
-export const keptUntilOf = (deletedAt: number): number => deletedAt + KEPT_MS

@@ -1,23 +1,20 @@
 import { describeError } from '../../../platform/server-log.ts'
-import { every } from '../../../platform/work/clock.ts'
 import { createDriver } from '../../../platform/work/driver.ts'
 import type { AppContext } from '../../context.ts'
 import { allDatastores, datastoreById, type StoredDatastore } from '../../datastores/store.ts'
-import { mirror, removeMarked } from '../offsite/mirror.ts'
 import { openBucket } from '../repository/bucket.ts'
 import { clearWork, type RepositoryDeps } from '../repository/repository.ts'
 import { backupsOf } from '../rows/backup-store.ts'
 import { allRecoveries } from '../rows/recovery-store.ts'
 import { allBackupSets, backupSetOf, updateBackupSet } from '../rows/set-store.ts'
+import { keptUntilOf } from '../rules/retention.ts'
 import { type Keeping, keepBackups } from './keep.ts'
+import { createOffsite } from './offsite.ts'
 import { createReceivers } from './receivers.ts'
 import { createRecoveries } from './recoveries.ts'
 import { createRelays } from './relay.ts'
 import { sourceOf } from './source.ts'
 import { requestBackup, takeRequested } from './take-next.ts'
-import { keptUntilOf } from './windows.ts'
-
-const MIRROR_EVERY_MS = 15_000
 
 export interface BackupWork {
   poke(datastoreId: string): void
@@ -48,18 +45,7 @@ export function createBackupWork(context: AppContext): BackupWork {
       return await keepBackups({ context, deps, receivers, relays }, id)
     },
   })
-  const offsite = createDriver({
-    ...common,
-    onError: failed('backups not copied to the bucket'),
-    async run() {
-      await removeMarked(deps, stopping)
-      const { problem } = await mirror(deps, stopping)
-      if (problem !== undefined) context.log.error('backups not copied to the bucket', { reason: problem })
-      return undefined
-    },
-  })
-  const stopMirror = every(context, MIRROR_EVERY_MS, () => offsite.poke(''))
-  stopping.addEventListener('abort', stopMirror)
+  const offsite = createOffsite(context, deps)
   const poke = (id: string): void => {
     receivers.poke(id)
     keeper.poke(id)

@@ -16,7 +16,7 @@ import {
   removeObject,
   storeObject,
 } from '../../../../server/apps/backups/repository/repository.ts'
-import { findObject, objectsOf, objectsToUpload } from '../../../../server/apps/backups/rows/object-store.ts'
+import { backupsToUpload, findObject, logToUpload, objectsOf } from '../../../../server/apps/backups/rows/object-store.ts'
 import { ensureBackupSet } from '../../../../server/apps/backups/rows/set-store.ts'
 import { migrateDatabase } from '../../../../server/platform/db/migrate.ts'
 import { openDatabase } from '../../../../server/platform/db/open.ts'
@@ -51,6 +51,7 @@ beforeEach(async () => {
 
 const store = (name: string, content: string) => storeObject(deps, { datastoreId, name }, Readable.from([Buffer.from(content)]))
 const stored = (name: string) => findObject(deps.db, datastoreId, name) ?? expect.fail(`There is no ${name}`)
+const allWaiting = (limit: number) => [...logToUpload(deps.db, datastoreId, limit), ...backupsToUpload(deps.db, limit)]
 const withBucket = (change = {}) => ({ ...deps, bucket: openBucket({ CP_BACKUP_RETENTION_DAYS: 7, ...s3.settings, ...change }) })
 
 describe('the repository', () => {
@@ -94,8 +95,8 @@ describe('the bucket', () => {
     await store('wal/1', 'one')
     await store('bak-1/base.tar', randomBytes(12_000_000).toString('base64'))
     const deps = withBucket()
-    expect(await mirror(deps, never)).toEqual({ uploaded: 2 })
-    expect(await mirror(deps, never)).toEqual({ uploaded: 0 })
+    expect(await mirror(deps, { waiting: allWaiting, signal: never })).toEqual({ uploaded: 2 })
+    expect(await mirror(deps, { waiting: allWaiting, signal: never })).toEqual({ uploaded: 0 })
     const object = stored('bak-1/base.tar')
     rmSync(pathOfObject(deps, object))
     expect(await text(await openObject(deps, object))).toHaveLength(16_000_000)
@@ -106,10 +107,13 @@ describe('the bucket', () => {
     await store('wal/1', 'one')
     const deps = withBucket()
     await s3.stop()
-    expect(await mirror(deps, never)).toMatchObject({ uploaded: 0, problem: expect.stringContaining('did not take a file') })
-    expect(objectsToUpload(deps.db, 10)).toHaveLength(1)
+    expect(await mirror(deps, { waiting: allWaiting, signal: never })).toMatchObject({
+      uploaded: 0,
+      problem: expect.stringContaining('did not take a file'),
+    })
+    expect(allWaiting(10)).toHaveLength(1)
     await s3.start()
-    expect(await mirror(deps, never)).toEqual({ uploaded: 1 })
+    expect(await mirror(deps, { waiting: allWaiting, signal: never })).toEqual({ uploaded: 1 })
   })
 
   it.each([
@@ -117,13 +121,16 @@ describe('the bucket', () => {
     ['refuses the key', { CP_BACKUP_S3_SECRET_KEY: 'wrong' }],
   ])('is told when it %s', async (_, change) => {
     await store('wal/1', 'one')
-    expect(await mirror(withBucket(change), never)).toMatchObject({ uploaded: 0, problem: expect.stringContaining('did not take a file') })
+    expect(await mirror(withBucket(change), { waiting: allWaiting, signal: never })).toMatchObject({
+      uploaded: 0,
+      problem: expect.stringContaining('did not take a file'),
+    })
   })
 
   it("loses what is ours and nobody else's", async () => {
     await store('wal/1', 'one')
     const deps = withBucket()
-    await mirror(deps, never)
+    await mirror(deps, { waiting: allWaiting, signal: never })
     const others = join(s3.folder, 'cpd', datastoreId, 'wal', 'theirs')
     writeFileSync(others, 'theirs')
     const object = stored('wal/1')
@@ -149,7 +156,7 @@ describe('the bucket', () => {
     await store('wal/2', 'two')
     const path = pathOfObject(deps, stored('wal/1'))
     renameSync(path, `${path}.lost`)
-    expect(await mirror(withBucket(), never)).toEqual({ uploaded: 1 })
+    expect(await mirror(withBucket(), { waiting: allWaiting, signal: never })).toEqual({ uploaded: 1 })
     expect(stored('wal/1')).toMatchObject({ isLocal: false, uploadedAt: null })
   })
 })
