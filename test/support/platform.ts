@@ -9,6 +9,7 @@ import type { Context } from '../../server/boot/serve/context.ts'
 import { recover } from '../../server/boot/serve/recover.ts'
 import { readConfig } from '../../server/boot/settings/config.ts'
 import { createServerLog } from '../../server/platform/server-log.ts'
+import type { Clock } from '../../server/platform/work/clock.ts'
 import { closeInTurn } from './closing.ts'
 import { makeDataDir } from './data-dir.ts'
 import { type IngressPorts, startTestIngress, type TestIngress } from './ingress.ts'
@@ -26,12 +27,13 @@ export interface PlatformOptions extends AppOptions {
   /** The ingress serves https as well, at these ports. */
   tls?: IngressPorts
   postgresPort?: number
+  clock?: Clock
 }
 
 /** Starts the whole platform on a data directory of its own. `close` ends every workload and removes the directory. */
 export async function startPlatform(
   env: Record<string, string> = {},
-  { parent, tls, postgresPort, ...appOptions }: PlatformOptions = {},
+  { parent, tls, postgresPort, clock, ...appOptions }: PlatformOptions = {},
 ): Promise<Platform> {
   const data = makeDataDir(parent)
   const ingress = await startTestIngress(data.paths, { ...(tls && { tls }), ...(postgresPort !== undefined && { postgresPort }) })
@@ -60,7 +62,7 @@ export async function startPlatform(
     version: '0.0.0-test',
     executable: process.execPath,
     log,
-    parts: { machine: largeMachine },
+    parts: { machine: largeMachine, ...clock },
   })
   const app = createApp(context, appOptions)
   const { port } = app.listen(config.CP_LISTEN)

@@ -112,7 +112,7 @@ async function growVolume(context: AppContext, datastore: StoredDatastore): Prom
   }
   context.db.transaction(() => {
     updateDatastore(context.db, id, { sizeGb: growToGb, ...(isAskedStill() && { growToGb: null }) }, context.now())
-    recordDatastoreEvent(context, datastore, 'resized', { fromGB: sizeGb, toGB: growToGb })
+    if (datastore.phase !== 'creating') recordDatastoreEvent(context, datastore, 'resized', { fromGB: sizeGb, toGB: growToGb })
   })()
 }
 

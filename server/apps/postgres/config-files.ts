@@ -1,7 +1,7 @@
 /** The files that a server is started with. They stand outside of its data, where no SQL changes them. */
 import type { SecretFile } from '../../engines/port/workload.ts'
+import { adminPasswordFile } from './cluster.ts'
 import { ADMIN, BACKUP } from './roles.ts'
-import { scramVerifier } from './sql.ts'
 
 export interface ConfigFacts {
   id: string
@@ -14,8 +14,7 @@ export interface ConfigFacts {
 export const configFiles = (facts: ConfigFacts): SecretFile[] => [
   { name: 'postgresql.conf', content: renderSettings({ cluster_name: facts.id, ...facts.settings }) },
   { name: 'pg_hba.conf', content: renderAccess(facts.hostAddress) },
-  // A server takes what it keeps of a password in place of the password.
-  { name: 'admin-password', content: `${scramVerifier(facts.adminPassword)}\n` },
+  adminPasswordFile(facts.adminPassword),
 ]
 
 export const renderSettings = (settings: Readonly<Record<string, string>>): string =>

@@ -10,7 +10,8 @@ import { addDatastore, refuseBadSize, refuseLargeDatastore } from '../datastores
 import type { StoredDatastore } from '../datastores/store.ts'
 import { namesOf } from './names.ts'
 import { refuseBadParameters } from './parameters.ts'
-import { chooseVersion } from './programs.ts'
+import { chooseVersion, programsOf } from './programs.ts'
+import { type StoredSpare, sparePurpose, takeSpare } from './spare-store.ts'
 import { newPassword } from './sql.ts'
 import { insertPostgres, type StoredPostgres } from './store.ts'
 
@@ -24,12 +25,15 @@ export function createPostgres(context: AppContext, actor: Actor, body: Postgres
   refuseBadParameters(parameterOverrides ?? {})
   refuseUnsupported(body)
   refuseLargeDatastore(context, 'postgres', plan)
-  refuseBadSize(context, { sizeGb, given: 0 })
   return inOneChange(db, () =>
     withinQuotas(context, actor.workspaceId, () => {
-      const datastore = addDatastore(context, actor, { kind: 'postgres', name, plan, version, sizeGb, ipAllowList, environmentId })
+      const spare = spareFor(context, { version, sizeGb })
+      refuseBadSize(context, { sizeGb, given: spare?.sizeGb ?? 0 })
+      const wanted = { kind: 'postgres', name, plan, version, sizeGb, ipAllowList, environmentId } as const
+      const datastore = addDatastore(context, actor, { ...wanted, ...(spare && adopted(spare, sizeGb)) })
       addOwnPostgres(context, datastore, {
         ...names,
+        ...(spare && { adminPassword: context.sealer.open(spare.adminPasswordSealed, sparePurpose(spare.volumeId)) }),
         parameterOverrides: parameterOverrides ?? {},
         connectionPool: body.connectionPool ?? 'none',
         isAutoscaling: body.enableDiskAutoscaling ?? false,
@@ -41,16 +45,27 @@ export function createPostgres(context: AppContext, actor: Actor, body: Postgres
   )
 }
 
+function spareFor(context: AppContext, { version, sizeGb }: Pick<StoredDatastore, 'version' | 'sizeGb'>): StoredSpare | undefined {
+  const [{ name: volumeKind }] = context.engine.volumes.capabilities.kinds
+  return takeSpare(context.db, { volumeKind, version, program: programsOf(context, version).name, largestGb: sizeGb })
+}
+
+const adopted = ({ number, volumeId, volumeKind, sizeGb: has }: StoredSpare, sizeGb: number) => ({
+  ...{ number, volumeId, volumeKind, sizeGb: has },
+  ...(has < sizeGb && { growToGb: sizeGb }),
+})
+
 export type NewPostgres = Pick<StoredPostgres, 'databaseName' | 'databaseUser' | 'parameterOverrides'> &
-  Partial<Pick<StoredPostgres, 'connectionPool' | 'isAutoscaling' | 'isHighlyAvailable'>>
+  Partial<Pick<StoredPostgres, 'connectionPool' | 'isAutoscaling' | 'isHighlyAvailable'>> & { adminPassword?: string }
 
 /** The half of its row that other kinds do not have, with passwords of its own. */
-export function addOwnPostgres({ db, sealer }: AppContext, { id, createdAt }: StoredDatastore, own: NewPostgres): void {
+export function addOwnPostgres({ db, sealer }: AppContext, { id, createdAt }: StoredDatastore, given: NewPostgres): void {
+  const { adminPassword = newPassword(), ...own } = given
   insertPostgres(db, {
     ...({ connectionPool: 'none', isAutoscaling: false, isHighlyAvailable: false } as const),
     ...own,
     id,
-    adminPasswordSealed: sealer.seal(newPassword(), passwordPurpose(id, 'admin')),
+    adminPasswordSealed: sealer.seal(adminPassword, passwordPurpose(id, 'admin')),
     backupPasswordSealed: sealer.seal(newPassword(), passwordPurpose(id, 'backup')),
   })
   insertCredential(db, sealer, { datastoreId: id, userName: own.databaseUser, password: newPassword(), createdAt })

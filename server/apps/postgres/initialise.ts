@@ -1,6 +1,7 @@
 import type { PostgresConnection, PostgresTarget } from '../../platform/postgres/connect.ts'
 import type { AppContext } from '../context.ts'
 import type { ServerEndpoint } from '../datastores/kind.ts'
+import { SPARE_DATABASE } from './cluster.ts'
 import { ADMIN, ADMIN_SETTINGS, BACKUP } from './roles.ts'
 import { quoteName, quoteText, scramVerifier } from './sql.ts'
 import type { StoredPostgres } from './store.ts'
@@ -29,10 +30,22 @@ export async function initialise({ connectPostgres }: Pick<AppContext, 'connectP
   await using(connectPostgres({ ...admin, database: 'postgres' }), async (sql) => {
     if (!isNew) return void (await sql.run('SELECT 1'))
     await sql.run(rolesSql(given))
-    const found = await sql.run('SELECT 1 FROM pg_database WHERE datname = $1', [own.databaseName])
-    if (found.length === 0) await sql.run(`CREATE DATABASE ${quoteName(own.databaseName)} OWNER ${quoteName(own.databaseUser)}`)
+    const found = await sql.run('SELECT datname FROM pg_database WHERE datname IN ($1, $2)', [own.databaseName, SPARE_DATABASE])
+    const names = found.map(({ datname }) => String(datname))
+    for (const statement of databaseSql(own, names)) await sql.run(statement)
   })
   if (isNew) await using(connectPostgres({ ...admin, database: own.databaseName }), (sql) => sql.run(EXTENSIONS))
+}
+
+/** The database of a spare becomes its owner's. Whoever was killed between two statements leaves the second to the next. */
+export function databaseSql(
+  { databaseName, databaseUser }: Pick<StoredPostgres, 'databaseName' | 'databaseUser'>,
+  known: readonly string[],
+): string[] {
+  const [name, user] = [quoteName(databaseName), quoteName(databaseUser)]
+  if (known.includes(databaseName)) return []
+  if (!known.includes(SPARE_DATABASE)) return [`CREATE DATABASE ${name} OWNER ${user}`]
+  return [`ALTER DATABASE ${SPARE_DATABASE} OWNER TO ${user}`, `ALTER DATABASE ${SPARE_DATABASE} RENAME TO ${name}`]
 }
 
 /** Reading what was run needs a superuser to set up; its figures hold no password, as those are sent as what is kept of them. */

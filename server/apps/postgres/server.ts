@@ -7,10 +7,10 @@ import { handedOut, passwordPurpose } from '../datastores/credential-store.ts'
 import type { DatastoreServer, ServerEndpoint, ServerSpec } from '../datastores/kind.ts'
 import type { StoredDatastore } from '../datastores/store.ts'
 import { baseEnv } from '../launch/launch.ts'
+import { clusterEnv } from './cluster.ts'
 import { configFiles } from './config-files.ts'
 import { initialise, type Passwords } from './initialise.ts'
 import { programsOf } from './programs.ts'
-import { ADMIN } from './roles.ts'
 import { settingsOf } from './settings.ts'
 import { START_SCRIPT } from './start-script.ts'
 import { postgresById, type StoredPostgres } from './store.ts'
@@ -57,13 +57,11 @@ async function specOf(context: AppContext, datastore: StoredDatastore): Promise<
     command: START_SCRIPT,
     env: (view) => ({
       ...baseEnv(view),
-      LANG: 'C',
-      CPD_ADMIN: ADMIN,
+      ...clusterEnv(version),
+      CPD_ID: datastore.id,
       CPD_SECRETS: view.secrets,
       CPD_VOLUME: view.volume ?? '',
       CPD_LISTEN: context.engine.capabilities.ownNetworks ? '*' : '127.0.0.1',
-      // The order of texts is the same on every machine with it, so that no index breaks where a backup is restored elsewhere.
-      CPD_LOCALE_PROVIDER: version >= 17 ? 'builtin' : '',
       PORT: String(view.port ?? POSTGRES_PORT),
       // When memory is short a backend goes before the server, which then recovers by itself (PostgreSQL's manual, 18.4.4).
       PG_OOM_ADJUST_FILE: '/proc/self/oom_score_adj',

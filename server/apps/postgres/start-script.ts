@@ -1,23 +1,58 @@
 /**
- * Runs in the sandbox of a database. All that differs comes in variables: nothing is put together as a shell text.
+ * Both scripts run in a sandbox with a database's volume. All that differs comes in variables: nothing is put together as a shell text.
  *
- * The first start makes the cluster beside its place and renames it, so that one which was cut off is made anew. A file of 64 MB keeps that room
- * on the disk: it is given up where too little is left for recovery to write, and taken back at a start with room. A stop asks the
- * server to end its connections, which SIGTERM alone would wait for.
+ * A cluster is made beside its place and renamed, so that one which was cut off is made anew. The link `owner` names the database that a volume
+ * belongs to: a list of spares out of an older copy of our own rows may name volumes that were adopted since.
  */
-export const START_SCRIPT = `
+import { SPARE_DATABASE } from './cluster.ts'
+
+const MAKE_CLUSTER = `
 set -eu
 umask 077
 data=$CPD_VOLUME/pgdata
-ballast=$CPD_VOLUME/ballast
-if [ ! -s "$data/PG_VERSION" ]; then
+make_cluster() {
   rm -rf "$data.new"
   initdb --pgdata="$data.new" --username="$CPD_ADMIN" --pwfile="$CPD_SECRETS/admin-password" --auth=scram-sha-256 \\
     --encoding=UTF8 --locale=C \${CPD_LOCALE_PROVIDER:+--locale-provider="$CPD_LOCALE_PROVIDER" --builtin-locale=C.UTF-8} \\
     --data-checksums --no-sync --no-instructions >/dev/null
+}
+put_in_place() {
   sync -f "$data.new"
   mv "$data.new" "$data"
   sync -f "$data"
+}
+`
+
+/** A spare has a database, and in it what takes time to make, under a name that it keeps until it is somebody's. */
+export const SPARE_SCRIPT = `${MAKE_CLUSTER}
+single() {
+  postgres --single -j -D "$data.new" -c exit_on_error=on -c log_min_messages=fatal -c fsync=off "$1" >/dev/null
+}
+make_cluster
+single postgres <<'SQL'
+CREATE DATABASE ${SPARE_DATABASE};
+SQL
+single ${SPARE_DATABASE} <<'SQL'
+CREATE EXTENSION pg_stat_statements WITH SCHEMA public;
+SQL
+put_in_place
+`
+
+/**
+ * A file of 64 MB keeps that room on the disk: it is given up where too little is left for recovery to write, and taken back at a start
+ * with room. A stop asks the server to end its connections, which SIGTERM alone would wait for.
+ */
+export const START_SCRIPT = `${MAKE_CLUSTER}
+ballast=$CPD_VOLUME/ballast
+ln -sn "$CPD_ID" "$CPD_VOLUME/owner" 2>/dev/null || true
+owner=$(readlink "$CPD_VOLUME/owner") || owner=$CPD_ID
+if [ "$owner" != "$CPD_ID" ]; then
+  echo "This disk is that of $owner: make another database, and delete this one." >&2
+  exit 1
+fi
+if [ ! -s "$data/PG_VERSION" ]; then
+  make_cluster
+  put_in_place
 fi
 set -- $(stat -f -c '%a %S' "$CPD_VOLUME")
 free=$(($1 * $2 / 1048576))

@@ -9,6 +9,7 @@ import { watchHeld } from '../../apps/instances/wake-watch.ts'
 import { createJobWork } from '../../apps/jobs/work.ts'
 import { createNotificationWork, type NotificationWork } from '../../apps/notifications/work.ts'
 import { createDeployQueue } from '../../apps/pipeline/queue.ts'
+import { createSpareWork } from '../../apps/postgres/spare/work.ts'
 import { servicesToWatch } from '../../apps/services/store.ts'
 import { createWebhookWork } from '../../apps/webhooks/dispatch/work.ts'
 import type { AcmeSettings } from '../../edge/certificates/acme/settings.ts'
@@ -55,7 +56,7 @@ export function createWork(
       }),
       jobs: onceStarted((serviceId: string) => jobs.poke(serviceId)),
       disk: onceStarted((diskId: string) => disks.poke(diskId)),
-      datastore: onceStarted((datastoreId: string) => pokeAllOf([datastores, backups], datastoreId)),
+      datastore: onceStarted((datastoreId: string) => pokeAllOf(databases, datastoreId)),
       domain: onceStarted((domainId: string) => domains.poke(domainId)),
       deploys: onceStarted(() => queue.poke()),
       workspace: onceStarted((workspaceId: string) => workspaces.poke(workspaceId)),
@@ -83,7 +84,7 @@ export function createWork(
       stopWith(context, [...stopListening, every(context, PERIOD_MS, pokeAll)])
     },
     settled: () =>
-      settledAll([driver, jobs, queue, keeper, certificates, domains, disks, datastores, backups, workspaces, webhooks, notifications]),
+      settledAll([driver, jobs, queue, keeper, certificates, domains, disks, ...databases, workspaces, webhooks, notifications]),
   }
   const context: Context = { work, sets: keeper, ...base }
   const queue = createDeployQueue(context, context.stopping)
@@ -91,7 +92,7 @@ export function createWork(
   const domains = createDomainWatch(context)
   const disks = createDiskWork(context)
   const backups = createBackupWork(context)
-  const datastores = createDatastoreWork(context, datastoreServers(context))
+  const databases = [createDatastoreWork(context, datastoreServers(context)), backups, createSpareWork(context)]
   const jobs = createJobWork(context)
   const webhooks = createWebhookWork(context)
   const notifications = createNotificationWork(context)
@@ -104,8 +105,7 @@ export function createWork(
     workspaces.pokeAll()
     webhooks.pokeAll()
     notifications.pokeAll()
-    datastores.pokeAll()
-    backups.pokeAll()
+    for (const part of databases) part.pokeAll()
     for (const serviceId of servicesToWatch(context.db)) driver.poke(serviceId)
     for (const deploy of unfinishedDeploys(context.db)) driver.poke(deploy.serviceId)
   }

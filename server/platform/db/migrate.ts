@@ -32,6 +32,7 @@ import datastoreReferences from './migrations/0028_datastore_references.sql' wit
 import recoveries from './migrations/0029_recoveries.sql' with { type: 'text' }
 import keyValueStores from './migrations/0030_key_value_stores.sql' with { type: 'text' }
 import adoptedBackups from './migrations/0031_adopted_backups.sql' with { type: 'text' }
+import postgresSpares from './migrations/0032_postgres_spares.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -66,6 +67,7 @@ const migrations: Migration[] = [
   { version: 29, up: [recoveries], down: '' },
   { version: 30, up: [keyValueStores], down: '' },
   { version: 31, up: [adoptedBackups], down: '' },
+  { version: 32, up: [postgresSpares], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

@@ -1,7 +1,4 @@
 /** What restores a backup, in a sandbox with a volume and no network: for a database that is to be, or to see that it can be done. */
-
-import { AppError } from '../../../../shared/error.ts'
-import type { ExitedState } from '../../../engines/port/port.ts'
 import type { InstanceSpec } from '../../../engines/port/workload.ts'
 import type { HostStack } from '../../../platform/stack.ts'
 import type { WorkloadOwner } from '../../../runtime/workloads/owner.ts'
@@ -10,6 +7,7 @@ import { VOLUME_PATH } from '../../datastores/owner.ts'
 import { baseEnv } from '../../launch/launch.ts'
 import { programsOf } from '../../postgres/programs.ts'
 import { ADMIN } from '../../postgres/roles.ts'
+import { type OnceEnd, onceOwner, runOnce } from '../../workloads/run-once.ts'
 import { RESTORE_SCRIPT } from '../postgres/restore-script.ts'
 
 export const RESTORE = { ownerKind: 'backup', purpose: 'restore' } as const
@@ -28,51 +26,16 @@ export interface RestoreRun {
   finishSql?: string
 }
 
-export interface RestoreEnd {
-  isDone: boolean
-  output: string
-}
-
 const TIMEOUT_MS = 24 * 60 * 60_000
 const MIB = 1024 * 1024
-const LAST_BYTES = 16 * 1024
 /** Version from which on pg_combinebackup can link in place of copying. */
 const LINKS = 18
-const ends = new Map<string, ExitedState | undefined>()
 
-export const restoreOwner = (context: AppContext): WorkloadOwner => ({
-  ...RESTORE,
-  policy: { restarts: 'never' },
-  newId: ({ id }) => id,
-  specOf: async ({ id }) => {
-    const spec = context.work.awaited.specOf(id)
-    if (spec === undefined) throw new AppError('conflict', 'This recovery is begun anew.')
-    return spec
-  },
-  follow: () => {},
-  closeOutput: async () => {},
-  onStarted: ({ id }) => context.work.awaited.changed(id),
-  onEnd({ id }, end) {
-    if (end.kind === 'over') ends.set(id, end.exit)
-  },
-  graceMs: () => 0,
-  onRemoved: async ({ id }) => context.work.awaited.changed(id),
-})
+export const restoreOwner = (context: AppContext): WorkloadOwner => onceOwner(context, RESTORE)
 
-/** Runs to its end what is begun anew wherever nobody saw how it ended: it leaves what is done. @throws what ends the control plane. */
-export async function runRestore(context: AppContext, run: RestoreRun): Promise<RestoreEnd> {
-  const spec = await specOf(context, run)
-  ends.delete(run.id)
-  const set = { ...RESTORE, id: run.id, ownerId: run.owner.id, spec: {} }
-  await context.work.awaited.run({ set, spec, timeoutMs: TIMEOUT_MS, signal: context.stopping })
-  context.stopping.throwIfAborted()
-  const exit = ends.get(run.id)
-  ends.delete(run.id)
-  const output = context.engine.output.open({ ownerId: run.owner.id, name: run.id })
-  const said = await output.read({ maxBytes: LAST_BYTES, newestBytes: LAST_BYTES })
-  await output.remove()
-  return { isDone: exit?.exitCode === 0, output: new TextDecoder().decode(said?.bytes) }
-}
+/** As `runOnce`. @throws what ends the control plane. */
+export const runRestore = async (context: AppContext, run: RestoreRun): Promise<OnceEnd> =>
+  await runOnce(context, { ...RESTORE, spec: await specOf(context, run), timeoutMs: TIMEOUT_MS })
 
 async function specOf(context: AppContext, run: RestoreRun): Promise<InstanceSpec> {
   const { name } = programsOf(context, run.version)
