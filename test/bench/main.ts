@@ -14,6 +14,7 @@ const names = [
   'sleep',
   'metrics',
   'density',
+  'datastores',
   'audit',
   'events',
   'variables',

@@ -11,7 +11,9 @@ export const clusterEnv = (version: number): Record<string, string> => ({
   CPD_ADMIN: ADMIN,
   // The order of texts is the same on every machine with it, so that no index breaks where a backup is restored elsewhere.
   CPD_LOCALE_PROVIDER: version >= 17 ? 'builtin' : '',
+  // Copied as files, the content of a new database is not in the log.
+  CPD_STRATEGY: version >= 15 ? 'STRATEGY file_copy' : '',
 })
 
-/** The database that a spare has ready. It gets its name and its owner when it is adopted; tenants can give no such name. */
+/** The database that a new cluster has ready. It gets its name and its owner at the first start; tenants can give no such name. */
 export const SPARE_DATABASE = 'cpd_spare'

@@ -37,7 +37,7 @@ export async function initialise({ connectPostgres }: Pick<AppContext, 'connectP
   if (isNew) await using(connectPostgres({ ...admin, database: own.databaseName }), (sql) => sql.run(EXTENSIONS))
 }
 
-/** The database of a spare becomes its owner's. Whoever was killed between two statements leaves the second to the next. */
+/** The database of a new cluster becomes its owner's. Whoever was killed between two statements leaves the second to the next. */
 export function databaseSql(
   { databaseName, databaseUser }: Pick<StoredPostgres, 'databaseName' | 'databaseUser'>,
   known: readonly string[],

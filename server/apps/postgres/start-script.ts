@@ -1,7 +1,8 @@
 /**
  * Both scripts run in a sandbox with a database's volume. All that differs comes in variables: nothing is put together as a shell text.
  *
- * A cluster is made beside its place and renamed, so that one which was cut off is made anew. The link `owner` names the database that a volume
+ * A cluster is made beside its place and renamed, so that one which was cut off is made anew. It has a database already, and in it what takes
+ * time to make and would fill the server's memory, under a name that it keeps until its owner is known. The link `owner` names the database that a volume
  * belongs to: a list of spares out of an older copy of our own rows may name volumes that were adopted since.
  */
 import { SPARE_DATABASE } from './cluster.ts'
@@ -10,32 +11,24 @@ const MAKE_CLUSTER = `
 set -eu
 umask 077
 data=$CPD_VOLUME/pgdata
+single() {
+  postgres --single -j -D "$data.new" -c exit_on_error=on -c log_min_messages=fatal -c fsync=off "$1" >/dev/null
+}
 make_cluster() {
   rm -rf "$data.new"
   initdb --pgdata="$data.new" --username="$CPD_ADMIN" --pwfile="$CPD_SECRETS/admin-password" --auth=scram-sha-256 \\
     --encoding=UTF8 --locale=C \${CPD_LOCALE_PROVIDER:+--locale-provider="$CPD_LOCALE_PROVIDER" --builtin-locale=C.UTF-8} \\
     --data-checksums --no-sync --no-instructions >/dev/null
-}
-put_in_place() {
+  echo "CREATE DATABASE ${SPARE_DATABASE} $CPD_STRATEGY;" | single postgres
+  echo "CREATE EXTENSION pg_stat_statements WITH SCHEMA public;" | single ${SPARE_DATABASE}
   sync -f "$data.new"
   mv "$data.new" "$data"
   sync -f "$data"
 }
 `
 
-/** A spare has a database, and in it what takes time to make, under a name that it keeps until it is somebody's. */
 export const SPARE_SCRIPT = `${MAKE_CLUSTER}
-single() {
-  postgres --single -j -D "$data.new" -c exit_on_error=on -c log_min_messages=fatal -c fsync=off "$1" >/dev/null
-}
 make_cluster
-single postgres <<'SQL'
-CREATE DATABASE ${SPARE_DATABASE};
-SQL
-single ${SPARE_DATABASE} <<'SQL'
-CREATE EXTENSION pg_stat_statements WITH SCHEMA public;
-SQL
-put_in_place
 `
 
 /**
@@ -52,7 +45,6 @@ if [ "$owner" != "$CPD_ID" ]; then
 fi
 if [ ! -s "$data/PG_VERSION" ]; then
   make_cluster
-  put_in_place
 fi
 set -- $(stat -f -c '%a %S' "$CPD_VOLUME")
 free=$(($1 * $2 / 1048576))

@@ -1,0 +1,97 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { allDatastores } from '../../server/apps/datastores/store.ts'
+import { allSpares } from '../../server/apps/postgres/spare-store.ts'
+import { call } from '../support/client.ts'
+import { commandLine, processesOf } from '../support/leftovers.ts'
+import { type Platform, startPlatform } from '../support/platform.ts'
+import { until } from '../support/until.ts'
+import { median } from './running-server.ts'
+
+const IDLE_DATABASES = Number(process.env.BENCH_DATABASES ?? 20)
+const CREATIONS = 5
+const LONG_MS = 120_000
+const SETTLE_MS = 30_000
+const KB_PER_MIB = 1024
+
+type Kind = 'postgres' | 'key-value'
+
+/** From the request for a database to the moment at which it can be connected to, and what idle ones take: `npm run bench datastores`. */
+export async function run(): Promise<void> {
+  const platform = await startPlatform()
+  try {
+    const first = await creation(platform, 'postgres', 'first')
+    const spared = await times(async (index) => {
+      await until('a spare is made', () => allSpares(platform.db).some(({ phase }) => phase === 'ready'), LONG_MS)
+      return await creation(platform, 'postgres', `spared-${index}`)
+    })
+    const plain = await times((index) => creation(platform, 'postgres', `plain-${index}`))
+    const stores = await times((index) => creation(platform, 'key-value', `store-${index}`))
+    console.log(`database, request to available: the first ${shown([first])}, with a spare ${shown(spared)}, without ${shown(plain)}`)
+    console.log(`key-value store, request to available: ${shown(stores)}`)
+    for (let index = 1 + 2 * CREATIONS; index < IDLE_DATABASES; index++) await creation(platform, 'postgres', `idle-${index}`)
+    await Bun.sleep(SETTLE_MS)
+    report(platform)
+  } finally {
+    await platform.close()
+  }
+}
+
+async function times(measure: (index: number) => Promise<number>): Promise<number[]> {
+  const taken: number[] = []
+  for (let index = 0; index < CREATIONS; index++) taken.push(await measure(index))
+  return taken
+}
+
+async function creation({ url, adminToken: token }: Platform, kind: Kind, name: string): Promise<number> {
+  const begun = performance.now()
+  const { body } = await call<{ id: string }>(`${url}/v1/${kind}`, { token, json: { name } })
+  await until(
+    `${name} is available`,
+    async () => (await call<{ status: string }>(`${url}/v1/${kind}/${body.id}`, { token })).body.status === 'available',
+    LONG_MS,
+  )
+  return performance.now() - begun
+}
+
+const shown = (taken: readonly number[]): string => `${median(taken).toFixed(0)} ms (of ${taken.map((ms) => ms.toFixed(0)).join(', ')})`
+
+/** What runs as the user of a datastore is its server; the monitor of its sandbox and the receiver of its log stand beside it. */
+function report({ db, dataDir }: Platform): void {
+  const byUser = Map.groupBy(pids(), userOf)
+  for (const kind of ['postgres', 'key_value'] as const) {
+    const datastores = allDatastores(db).filter((one) => one.kind === kind)
+    const memory = datastores.map(({ number }) => sumOf(byUser.get(number) ?? []))
+    const sum = memory.reduce((total, one) => total + one, 0)
+    console.log(
+      `${datastores.length} idle ${kind}: ${sum.toFixed(0)} MiB together (PSS), each ${(sum / datastores.length).toFixed(1)} (least ${Math.min(...memory).toFixed(1)}, most ${Math.max(...memory).toFixed(1)})`,
+    )
+  }
+  const [one] = allDatastores(db).filter(({ kind }) => kind === 'postgres')
+  for (const pid of byUser.get(one?.number ?? 0) ?? []) console.log(`  ${sumOf([pid]).toFixed(1)} MiB ${commandLine(pid).slice(0, 80)}`)
+  const beside = processesOf(dataDir).filter((pid) => /pg_receivewal|monitor\.sh/.test(commandLine(pid)))
+  for (const [name, found] of Map.groupBy(beside, (pid) => (commandLine(pid).includes('monitor.sh') ? 'monitors' : 'receivers of logs')))
+    console.log(`${found.length} ${name}: ${sumOf(found).toFixed(1)} MiB`)
+}
+
+const pids = (): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+
+const userOf = (pid: number): number => Number(/^Uid:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1])
+
+const sumOf = (found: readonly number[]): number =>
+  found.reduce((sum, pid) => sum + Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0), 0) / KB_PER_MIB
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+if (import.meta.main) {
+  await run()
+  process.exit(0)
+}
