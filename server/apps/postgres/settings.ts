@@ -15,21 +15,23 @@ const mb = (value: number): string => `${Math.floor(value)}MB`
 const between = (least: number, most: number, value: number): number => Math.min(most, Math.max(least, value))
 
 /**
- * Settings of a server out of its plan and disk. A quarter of the memory for shared_buffers and three for effective_cache_size is what
- * the chapters "Resource Consumption" and "Query Planning" of PostgreSQL's manual advise; work_mem and maintenance_work_mem follow PGTune, with
- * the manual's default as the least work_mem. `io_method` and `max_logical_replication_workers` were measured: an idle server takes a fifth less memory.
+ * Settings of a server out of its plan and disk. A quarter of the memory for shared_buffers, less of it below 1 GB, and three quarters for
+ * effective_cache_size is what the chapters "Resource Consumption" and "Query Planning" of PostgreSQL's manual advise; work_mem and
+ * maintenance_work_mem follow PGTune, with the manual's default as the least work_mem. What an idle server touches of its shared memory was
+ * measured: `io_max_concurrency`, of which `io_method` sync needs one, the slots of workers and the locks of serializable transactions make a third of it.
  * WAL is bounded by the disk: a quarter of it for who has fallen behind, an eighth between two checkpoints.
  */
 export function settingsOf({ plan, sizeGb, version }: ServerSize): Record<string, string> {
   const { memoryMb, connections, cpu } = plan
-  const shared = memoryMb / 4
+  const isSmall = memoryMb < MB_PER_GB
+  const shared = isSmall ? memoryMb / 8 : memoryMb / 4
   const parallel = Math.floor(between(0, 4, cpu / 2))
   const diskMb = sizeGb * MB_PER_GB
   return {
     max_connections: String(connections + RESERVED_CONNECTIONS),
     superuser_reserved_connections: String(RESERVED_CONNECTIONS),
     shared_buffers: mb(shared),
-    effective_cache_size: mb(shared * 3),
+    effective_cache_size: mb((memoryMb / 4) * 3),
     work_mem: mb(Math.max(4, (memoryMb - shared) / (connections * 3))),
     maintenance_work_mem: mb(between(16, 2048, memoryMb / 16)),
     max_parallel_workers_per_gather: String(parallel),
@@ -60,6 +62,7 @@ export function settingsOf({ plan, sizeGb, version }: ServerSize): Record<string
     lc_time: 'C',
     default_text_search_config: 'pg_catalog.english',
     ...(version >= 17 && { summarize_wal: 'on', allow_alter_system: 'off' }),
-    ...(version >= 18 && { io_method: 'sync' }),
+    ...(isSmall && { max_pred_locks_per_transaction: '32' }),
+    ...(version >= 18 && { io_method: 'sync', io_max_concurrency: '8', autovacuum_worker_slots: '8' }),
   }
 }
