@@ -7,13 +7,13 @@ export interface StoredSpare {
   volumeId: string
   volumeKind: VolumeKindName
   sizeGb: number
-  /** Out of the numbers that services have theirs from; who adopts the volume has it from then on. */
+  /** A number as services have one; who adopts the volume has it from then on. */
   number: number
   version: string
   /** Name of the very programs that made it. */
   program: string
   adminPasswordSealed: string
-  /** One that is adopted has no row any more. */
+  /** Whether it can be adopted: then its row goes. */
   phase: 'making' | 'ready'
   createdAt: number
 }

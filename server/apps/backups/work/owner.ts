@@ -33,7 +33,7 @@ const LINKS = 18
 
 export const restoreOwner = (context: AppContext): WorkloadOwner => onceOwner(context, RESTORE)
 
-/** As `runOnce`. @throws what ends the control plane. */
+/** A restoration ends as `runOnce` says. @throws what ends the control plane. */
 export const runRestore = async (context: AppContext, run: RestoreRun): Promise<OnceEnd> =>
   await runOnce(context, { ...RESTORE, spec: await specOf(context, run), timeoutMs: TIMEOUT_MS })
 
