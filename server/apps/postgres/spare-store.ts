@@ -13,7 +13,7 @@ export interface StoredSpare {
   /** Name of the very programs that made it. */
   program: string
   adminPasswordSealed: string
-  /** Whether it can be adopted: then its row goes. */
+  /** Spares that are ready can be adopted: then their row goes. */
   phase: 'making' | 'ready'
   createdAt: number
 }
