@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { auditCommand } from './audit.ts'
 import { backupKeyCommand } from './backup-key.ts'
+import { backupsCommand } from './backups.ts'
 import { configCommand } from './config.ts'
 import { doctorCommand } from './doctor.ts'
 import { installCommand, uninstallCommand } from './install.ts'
@@ -22,6 +23,7 @@ export const controlCommands = (): Command[] => [
   straysCommand(),
   auditCommand(),
   backupKeyCommand(),
+  backupsCommand(),
 ]
 
 export const hiddenCommands = (): Command[] => [redTeamCommand(), upgradeCheckCommand()]

@@ -56,6 +56,8 @@ function answerCommands({ server, config, isOnTrial, log }: Served): { stop(): P
     backUp: (folder) => server.backUp(folder),
     strays: () => server.strays(),
     endStrays: (ids) => server.endStrays(ids),
+    describedBackups: (key) => server.describedBackups(key),
+    adoptBackups: (request) => server.adoptBackups(request),
     upgrade: ({ healthTimeoutMs }) => {
       const journal = readJournal(paths.upgradeJournal)
       if (isUpgrading || isOnTrial || journal?.step !== 'staging')

@@ -1,11 +1,22 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { AppError } from '../../../shared/error.ts'
-import { type ListedStray, ListedStrays, ServeStatus, servePaths, type UpgradeRequest } from './operations.ts'
+import {
+  type AdoptRequest,
+  type DescribedSet,
+  DescribedSets,
+  type ListedStray,
+  ListedStrays,
+  ServeStatus,
+  servePaths,
+  type UpgradeRequest,
+} from './operations.ts'
 
 const STATUS_TIMEOUT_MS = 5_000
 const BACK_UP_TIMEOUT_MS = 120_000
 const END_TIMEOUT_MS = 60_000
+/** Each set of a bucket is read. */
+const BUCKET_TIMEOUT_MS = 600_000
 
 /** @throws AppError `unavailable` when no control plane answers. */
 export async function askStatus(socketPath: string): Promise<ServeStatus> {
@@ -29,6 +40,16 @@ export async function askStrays(socketPath: string): Promise<ListedStray[]> {
 /** Ends these strays. Returns those that are left, when nothing of the others is. */
 export async function askEndStrays(socketPath: string, ids: readonly string[]): Promise<ListedStray[]> {
   return read(ListedStrays, await call(socketPath, 'POST', servePaths.endStrays, { body: { ids }, timeoutMs: END_TIMEOUT_MS }))
+}
+
+/** What the bucket of the settings has for a key. @throws AppError as `askStatus` does, and for a bucket that does not answer. */
+export async function askDescribed(socketPath: string, key: string): Promise<DescribedSet[]> {
+  return read(DescribedSets, await call(socketPath, 'POST', servePaths.described, { body: { key }, timeoutMs: BUCKET_TIMEOUT_MS }))
+}
+
+/** Has sets of another server be recovered from here. Returns those. @throws AppError as `askDescribed`. */
+export async function askAdopt(socketPath: string, request: AdoptRequest): Promise<DescribedSet[]> {
+  return read(DescribedSets, await call(socketPath, 'POST', servePaths.adopt, { body: request, timeoutMs: BUCKET_TIMEOUT_MS }))
 }
 
 async function read<S extends TSchema>(schema: S, response: Response): Promise<Static<S>> {

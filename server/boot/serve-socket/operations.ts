@@ -30,4 +30,37 @@ export const ListedStrays = Type.Array(ListedStray)
 
 export const EndStraysRequest = Type.Object({ ids: Type.Array(Type.String()) })
 
-export const servePaths = { status: '/status', backUp: '/back-up', upgrade: '/upgrade', strays: '/strays', endStrays: '/strays/end' }
+/** What a bucket says of the backups of a database. `id` is the name of a file where that cannot be read. */
+export const DescribedSet = Type.Object({
+  id: Type.String(),
+  name: Type.Optional(Type.String()),
+  kind: Type.Optional(Type.String()),
+  version: Type.Optional(Type.String()),
+  backups: Type.Optional(Type.Integer()),
+  from: Type.Optional(Type.String()),
+  until: Type.Optional(Type.String()),
+  state: Type.Optional(Type.String()),
+  problem: Type.Optional(Type.String()),
+})
+export type DescribedSet = Static<typeof DescribedSet>
+
+export const DescribedSets = Type.Array(DescribedSet)
+
+export const DescribedRequest = Type.Object({ key: Type.String() })
+
+export const AdoptRequest = Type.Object({
+  key: Type.String(),
+  ids: Type.Array(Type.String()),
+  workspaceId: Type.Optional(Type.String()),
+})
+export type AdoptRequest = Static<typeof AdoptRequest>
+
+export const servePaths = {
+  status: '/status',
+  backUp: '/back-up',
+  upgrade: '/upgrade',
+  strays: '/strays',
+  endStrays: '/strays/end',
+  described: '/backups/described',
+  adopt: '/backups/adopt',
+}

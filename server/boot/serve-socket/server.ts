@@ -2,7 +2,17 @@ import { chmodSync, renameSync, rmSync } from 'node:fs'
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { AppError, errorStatus } from '../../../shared/error.ts'
-import { BackUpRequest, EndStraysRequest, type ListedStray, type ServeStatus, servePaths, UpgradeRequest } from './operations.ts'
+import {
+  AdoptRequest,
+  BackUpRequest,
+  DescribedRequest,
+  type DescribedSet,
+  EndStraysRequest,
+  type ListedStray,
+  type ServeStatus,
+  servePaths,
+  UpgradeRequest,
+} from './operations.ts'
 
 export interface ControlledServe {
   status(): ServeStatus
@@ -10,6 +20,8 @@ export interface ControlledServe {
   upgrade(request: UpgradeRequest): void
   strays(): ListedStray[]
   endStrays(ids: readonly string[]): Promise<ListedStray[]>
+  describedBackups(key: string): Promise<DescribedSet[]>
+  adoptBackups(request: AdoptRequest): Promise<DescribedSet[]>
 }
 
 const OWNER_ONLY = 0o600
@@ -52,6 +64,10 @@ async function answer(serve: ControlledServe, request: Request): Promise<Respons
       return Response.json(serve.strays())
     case `POST ${servePaths.endStrays}`:
       return Response.json(await serve.endStrays(bodyOf(EndStraysRequest, await request.json()).ids))
+    case `POST ${servePaths.described}`:
+      return Response.json(await serve.describedBackups(bodyOf(DescribedRequest, await request.json()).key))
+    case `POST ${servePaths.adopt}`:
+      return Response.json(await serve.adoptBackups(bodyOf(AdoptRequest, await request.json())))
     default:
       throw new AppError('not_found', `The control plane has no operation ${request.method} ${pathname}`)
   }

@@ -6,9 +6,10 @@ import type { FirstStart } from '../../identity/users/seed.ts'
 import { ensureIngress, type IngressStart, watchIngress } from '../../ingress/process/supervise.ts'
 import { type Address, formatAddress } from '../../platform/network/address.ts'
 import { describeError } from '../../platform/server-log.ts'
-import type { ListedStray } from '../serve-socket/operations.ts'
+import type { AdoptRequest, DescribedSet, ListedStray } from '../serve-socket/operations.ts'
 import { backUpControl } from '../upgrade/backup.ts'
 import { concludeUpgrade } from '../upgrade/repair.ts'
+import { adoptDescribed, listDescribed } from './adoption.ts'
 import { type ComposeOptions, compose } from './compose.ts'
 import type { Context } from './context.ts'
 import { startHousekeeping } from './housekeeping.ts'
@@ -28,6 +29,8 @@ export interface RunningServer {
   backUp(folder: string): void
   strays(): ListedStray[]
   endStrays(ids: readonly string[]): Promise<ListedStray[]>
+  describedBackups(key: string): Promise<DescribedSet[]>
+  adoptBackups(request: AdoptRequest): Promise<DescribedSet[]>
   close(): Promise<void>
 }
 
@@ -62,7 +65,11 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     if (upgraded !== undefined) context.audit.report({ event: 'server.upgraded', metadata: { ...upgraded } })
     const backUp = (folder: string) => backUpControl(context.db, folder)
     const strays = { strays: () => listStrays(context), endStrays: (ids: readonly string[]) => endStraysFor(context, ids) }
-    return { address, publicUrl: context.publicUrl, firstStart, missingGuarantees, backUp, ...strays, close: closeAll }
+    const backups = {
+      describedBackups: (key: string) => listDescribed(context, key),
+      adoptBackups: (request: AdoptRequest) => adoptDescribed(context, request),
+    }
+    return { address, publicUrl: context.publicUrl, firstStart, missingGuarantees, backUp, ...strays, ...backups, close: closeAll }
   } catch (error) {
     await closeAll()
     throw error

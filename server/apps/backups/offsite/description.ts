@@ -2,8 +2,10 @@
  * What a set says of itself at the bucket, so that it can be recovered where nothing else of its server is left. Whoever knows the recipient can
  * encrypt for it, so the description is authenticated with the identity; files are taken for what it names by their digests.
  */
-import { createHmac } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { BackupDamaged } from '../repository/pack.ts'
 import { Recipe } from '../rows/set-store.ts'
 
 const Time = Type.Integer({ minimum: 0 })
@@ -59,4 +61,16 @@ const proofOf = (identity: string, json: string): string => createHmac('sha256',
 export function writeDescription(description: Description, identity: string): Buffer {
   const json = JSON.stringify(description)
   return Buffer.from(`${proofOf(identity, json)}\n${json}`)
+}
+
+/** @throws BackupDamaged for what none who has the identity wrote, and for what a later version did. */
+export function readDescription(content: Buffer, identity: string): Description {
+  const end = content.indexOf('\n')
+  const [proof, json] = [content.subarray(0, Math.max(0, end)), content.subarray(end + 1).toString()]
+  const wanted = Buffer.from(proofOf(identity, json))
+  if (proof.length !== wanted.length || !timingSafeEqual(proof, wanted))
+    throw new BackupDamaged('its description was not written by a server with this key')
+  const description: unknown = JSON.parse(json)
+  if (Value.Check(Description, description)) return description
+  throw new BackupDamaged('its description is of another version of cpd')
 }

@@ -47,17 +47,39 @@ export async function packFile(
   return { digest: plain.digest(), plainBytes: plain.bytes(), packedBytes: packed.bytes() }
 }
 
+/** The plain content of what is small enough to be held. @throws BackupDamaged for what this identity does not open, and what is larger. */
+export async function readPacked(source: Bytes, identity: string, maxBytes: number): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  try {
+    for await (const part of await plainOf(source, identity)) {
+      bytes += part.length
+      if (bytes > maxBytes) throw new BackupDamaged('it is larger than anything of the kind')
+      parts.push(part)
+    }
+  } catch (cause) {
+    throw explained(cause)
+  }
+  return Buffer.concat(parts)
+}
+
 /** The plain content of a packed file. Its stream fails with BackupDamaged where that is not the content of this digest. */
 export async function unpackFile(source: string | Bytes, { identity, digest }: { identity: string; digest: string }): Promise<Readable> {
-  const decrypter = new Decrypter()
-  decrypter.addIdentity(identity)
   const file = typeof source === 'string' ? (Readable.toWeb(createReadStream(source)) as unknown as Bytes) : source
-  const decrypted = await decrypter.decrypt(file).catch((cause) => {
+  const content = await plainOf(file, identity).catch((cause) => {
     throw explained(cause)
   })
   const plain = counted()
-  pipeline(Readable.fromWeb(decrypted as NodeStream), createZstdDecompress(), plain.through).catch((cause) => plain.through.destroy(cause))
+  pipeline(content, plain.through).catch((cause) => plain.through.destroy(cause))
   return Readable.from(checked(plain, digest), { objectMode: false })
+}
+
+async function plainOf(packed: Bytes, identity: string): Promise<Readable> {
+  const decrypter = new Decrypter()
+  decrypter.addIdentity(identity)
+  const content = createZstdDecompress()
+  pipeline(Readable.fromWeb((await decrypter.decrypt(packed)) as NodeStream), content).catch((cause) => content.destroy(cause))
+  return content
 }
 
 async function* checked(plain: ReturnType<typeof counted>, digest: string): AsyncGenerator<Uint8Array> {

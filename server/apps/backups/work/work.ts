@@ -24,9 +24,14 @@ export interface BackupWork {
 }
 
 /** @throws AppError bad_request where settings of the bucket lack others. */
+export const repositoryOf = ({ db, sealer, paths, now, config }: AppContext): RepositoryDeps => ({
+  ...{ db, sealer, paths, now, bucket: openBucket(config) },
+})
+
+/** @throws AppError as `repositoryOf`. */
 export function createBackupWork(context: AppContext): BackupWork {
-  const { db, sealer, paths, now, after, stopping } = context
-  const deps: RepositoryDeps = { db, sealer, paths, now, bucket: openBucket(context.config) }
+  const { db, paths, now, after, stopping } = context
+  const deps = repositoryOf(context)
   const failed = (what: string) => (id: string, error: unknown) => {
     if (!stopping.aborted) context.log.error(what, { id, ...describeError(error) })
   }
