@@ -15,6 +15,8 @@ export interface DatastoreServer {
   /** How long it may take to stop before it is killed. */
   readonly graceMs: number
   specOf(datastore: StoredDatastore): Promise<ServerSpec>
+  /** Fills a new volume with what takes its time, before the server starts for the first time. Repeatable. */
+  prepare?(datastore: StoredDatastore): Promise<void>
   /** Resolves when it answers and has everything that is wanted of it. Repeatable. @throws the signal's reason when aborted. */
   untilReady(datastore: StoredDatastore, endpoint: ServerEndpoint, signal: AbortSignal): Promise<void>
   /**

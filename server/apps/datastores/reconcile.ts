@@ -58,7 +58,7 @@ async function act(context: AppContext, servers: DatastoreServers, { datastore, 
   const { db, sets } = context
   switch (action.kind) {
     case 'make_volume':
-      return await makeVolume(context, datastore)
+      return await makeVolume(context, servers, datastore)
     case 'grow_volume':
       return await growVolume(context, datastore)
     case 'run':
@@ -86,9 +86,11 @@ function run({ db, sets }: AppContext, { id, generation }: StoredDatastore, setI
 }
 
 /** There is nothing to go back to: it is tried again and again, at growing intervals. */
-async function makeVolume(context: AppContext, { id, number, volumeId, volumeKind: kind, sizeGb }: StoredDatastore): Promise<void> {
+async function makeVolume(context: AppContext, servers: DatastoreServers, datastore: StoredDatastore): Promise<void> {
+  const { id, number, volumeId, volumeKind: kind, sizeGb } = datastore
   try {
     await context.engine.volumes.make({ id: volumeId, kind, sizeGb, owner: { id, number } })
+    await servers[datastore.kind]?.prepare?.(datastore)
   } catch (error) {
     if (!context.stopping.aborted) updateDatastore(context.db, id, { problem: reasonOf(error) }, context.now())
     throw error

@@ -1,12 +1,10 @@
 /** The files that a server is started with. They stand outside of its data, where no SQL changes them. */
 import type { SecretFile } from '../../engines/port/workload.ts'
-import { adminPasswordFile } from './cluster.ts'
 import { ADMIN, BACKUP } from './roles.ts'
 
 export interface ConfigFacts {
   id: string
   settings: Readonly<Record<string, string>>
-  adminPassword: string
   /** Where connections of this machine come from, as the server sees them. */
   hostAddress: string
 }
@@ -14,7 +12,6 @@ export interface ConfigFacts {
 export const configFiles = (facts: ConfigFacts): SecretFile[] => [
   { name: 'postgresql.conf', content: renderSettings({ cluster_name: facts.id, ...facts.settings }) },
   { name: 'pg_hba.conf', content: renderAccess(facts.hostAddress) },
-  adminPasswordFile(facts.adminPassword),
 ]
 
 export const renderSettings = (settings: Readonly<Record<string, string>>): string =>

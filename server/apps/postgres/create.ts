@@ -33,6 +33,7 @@ export function createPostgres(context: AppContext, actor: Actor, body: Postgres
       const datastore = addDatastore(context, actor, { ...wanted, ...(spare && adopted(spare, sizeGb)) })
       addOwnPostgres(context, datastore, {
         ...names,
+        hasCluster: spare !== undefined,
         ...(spare && { adminPassword: context.sealer.open(spare.adminPasswordSealed, sparePurpose(spare.volumeId)) }),
         parameterOverrides: parameterOverrides ?? {},
         connectionPool: body.connectionPool ?? 'none',
@@ -56,13 +57,13 @@ const adopted = ({ number, volumeId, volumeKind, sizeGb: has }: StoredSpare, siz
 })
 
 export type NewPostgres = Pick<StoredPostgres, 'databaseName' | 'databaseUser' | 'parameterOverrides'> &
-  Partial<Pick<StoredPostgres, 'connectionPool' | 'isAutoscaling' | 'isHighlyAvailable'>> & { adminPassword?: string }
+  Partial<Pick<StoredPostgres, 'connectionPool' | 'isAutoscaling' | 'isHighlyAvailable' | 'hasCluster'>> & { adminPassword?: string }
 
 /** The half of its row that other kinds do not have, with passwords of its own. */
 export function addOwnPostgres({ db, sealer }: AppContext, { id, createdAt }: StoredDatastore, given: NewPostgres): void {
   const { adminPassword = newPassword(), ...own } = given
   insertPostgres(db, {
-    ...({ connectionPool: 'none', isAutoscaling: false, isHighlyAvailable: false } as const),
+    ...({ connectionPool: 'none', isAutoscaling: false, isHighlyAvailable: false, hasCluster: true } as const),
     ...own,
     id,
     adminPasswordSealed: sealer.seal(adminPassword, passwordPurpose(id, 'admin')),

@@ -1,8 +1,7 @@
 import type { PostgresConnection, PostgresTarget } from '../../platform/postgres/connect.ts'
 import type { AppContext } from '../context.ts'
 import type { ServerEndpoint } from '../datastores/kind.ts'
-import { SPARE_DATABASE } from './cluster.ts'
-import { ADMIN, ADMIN_SETTINGS, BACKUP } from './roles.ts'
+import { ADMIN, ADMIN_SETTINGS, BACKUP, NEW_DATABASE } from './roles.ts'
 import { quoteName, quoteText, scramVerifier } from './sql.ts'
 import type { StoredPostgres } from './store.ts'
 
@@ -23,18 +22,20 @@ export interface Initialising {
 /** Version from which on who may create roles has rights over those alone, and can give none that they lack. */
 const OWN_ROLES_ALONE = 16
 
-/** Returns when the server answers, and has the roles and the database of a new one. Repeatable. @throws whatever refuses. */
-export async function initialise({ connectPostgres }: Pick<AppContext, 'connectPostgres'>, given: Initialising): Promise<void> {
+/** Has a server know the roles and the database of a new one. Repeatable. Returns whether all in it is new. @throws whatever refuses. */
+export async function initialise({ connectPostgres }: Pick<AppContext, 'connectPostgres'>, given: Initialising): Promise<boolean> {
   const { endpoint, own, passwords, isNew } = given
   const admin: Omit<PostgresTarget, 'database'> = { ...endpoint, user: ADMIN, password: passwords.admin, settings: ADMIN_SETTINGS }
-  await using(connectPostgres({ ...admin, database: 'postgres' }), async (sql) => {
-    if (!isNew) return void (await sql.run('SELECT 1'))
-    await sql.run(rolesSql(given))
-    const found = await sql.run('SELECT datname FROM pg_database WHERE datname IN ($1, $2)', [own.databaseName, SPARE_DATABASE])
+  const isFresh = await using(connectPostgres({ ...admin, database: 'postgres' }), async (sql) => {
+    await sql.run(isNew ? rolesSql(given) : 'SELECT 1')
+    if (!isNew) return false
+    const found = await sql.run('SELECT datname FROM pg_database WHERE datname IN ($1, $2)', [own.databaseName, NEW_DATABASE])
     const names = found.map(({ datname }) => String(datname))
     for (const statement of databaseSql(own, names)) await sql.run(statement)
+    return names.length === 1 && names[0] === NEW_DATABASE
   })
-  if (isNew) await using(connectPostgres({ ...admin, database: own.databaseName }), (sql) => sql.run(EXTENSIONS))
+  if (isNew && !isFresh) await using(connectPostgres({ ...admin, database: own.databaseName }), (sql) => sql.run(EXTENSIONS))
+  return isFresh
 }
 
 /** The database of a new cluster becomes its owner's. Whoever was killed between two statements leaves the second to the next. */
@@ -44,8 +45,8 @@ export function databaseSql(
 ): string[] {
   const [name, user] = [quoteName(databaseName), quoteName(databaseUser)]
   if (known.includes(databaseName)) return []
-  if (!known.includes(SPARE_DATABASE)) return [`CREATE DATABASE ${name} OWNER ${user}`]
-  return [`ALTER DATABASE ${SPARE_DATABASE} OWNER TO ${user}`, `ALTER DATABASE ${SPARE_DATABASE} RENAME TO ${name}`]
+  if (!known.includes(NEW_DATABASE)) return [`CREATE DATABASE ${name} OWNER ${user}`]
+  return [`ALTER DATABASE ${NEW_DATABASE} OWNER TO ${user}`, `ALTER DATABASE ${NEW_DATABASE} RENAME TO ${name}`]
 }
 
 /** Reading what was run needs a superuser to set up; its figures hold no password, as those are sent as what is kept of them. */

@@ -15,6 +15,9 @@ export const ADMIN_SETTINGS = {
 
 export const BACKUP = 'cpd_backup'
 
+/** The database that a new cluster has ready. It gets its name and its owner at the first start; tenants can give no such name. */
+export const NEW_DATABASE = 'cpd_new'
+
 const RESERVED = new Set([
   'postgres',
   'public',

@@ -7,13 +7,13 @@ import { handedOut, passwordPurpose } from '../datastores/credential-store.ts'
 import type { DatastoreServer, ServerEndpoint, ServerSpec } from '../datastores/kind.ts'
 import type { StoredDatastore } from '../datastores/store.ts'
 import { baseEnv } from '../launch/launch.ts'
-import { clusterEnv } from './cluster.ts'
+import { endClusterRun, makeCluster } from './cluster.ts'
 import { configFiles } from './config-files.ts'
 import { initialise, type Passwords } from './initialise.ts'
 import { programsOf } from './programs.ts'
 import { settingsOf } from './settings.ts'
 import { START_SCRIPT } from './start-script.ts'
-import { postgresById, type StoredPostgres } from './store.ts'
+import { postgresById, type StoredPostgres, updatePostgres } from './store.ts'
 
 const POSTGRES_PORT = 5432
 const MIB = 1024 * 1024
@@ -21,12 +21,12 @@ const MIB = 1024 * 1024
 const GRACE_MS = 60_000
 
 const FIRST_PAUSE_MS = 10
-const LONGEST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 50
 /** A server that answers nothing for so long is told of in the log, once. */
 const TOLD_AFTER_MS = 30_000
 
 export interface PostgresHooks {
-  /** Called at each start, when it answers: what was restored knows users that were deleted since. */
+  /** Called at each start but a new one's first, when it answers: what was restored knows users that were deleted since. */
   onStarted(place: { id: string; endpoint: ServerEndpoint }): Promise<void>
 }
 
@@ -35,10 +35,22 @@ export const postgresServer = (context: AppContext, { onStarted }: PostgresHooks
   graceMs: GRACE_MS,
   specOf: (datastore) => specOf(context, datastore),
   async untilReady(datastore, endpoint, signal) {
-    await untilReady(context, { datastore, endpoint }, signal)
-    await onStarted({ id: datastore.id, endpoint })
+    const isFresh = await untilReady(context, { datastore, endpoint }, signal)
+    if (!isFresh) await onStarted({ id: datastore.id, endpoint })
   },
+  prepare: (datastore) => prepare(context, datastore),
+  beforeRemoval: ({ volumeId }) => endClusterRun(context, volumeId),
 })
+
+async function prepare(context: AppContext, datastore: StoredDatastore): Promise<void> {
+  const { id, number, volumeId, version } = datastore
+  const own = ownOf(context, datastore)
+  if (own.hasCluster) return
+  const { name: program } = programsOf(context, version)
+  const adminPassword = passwordsOf(context, own).admin
+  await makeCluster(context, { owner: { id, number }, volumeId, version, program, adminPassword, priority: 'live' })
+  updatePostgres(context.db, id, { hasCluster: true })
+}
 
 async function specOf(context: AppContext, datastore: StoredDatastore): Promise<ServerSpec> {
   const own = ownOf(context, datastore)
@@ -49,7 +61,6 @@ async function specOf(context: AppContext, datastore: StoredDatastore): Promise<
   const files = configFiles({
     id: datastore.id,
     settings: { ...settingsOf({ plan, sizeGb: datastore.sizeGb, version }), ...own.parameterOverrides },
-    adminPassword: passwordsOf(context, own).admin,
     hostAddress: context.engine.hostAddress,
   })
   return {
@@ -57,7 +68,7 @@ async function specOf(context: AppContext, datastore: StoredDatastore): Promise<
     command: START_SCRIPT,
     env: (view) => ({
       ...baseEnv(view),
-      ...clusterEnv(version),
+      LANG: 'C',
       CPD_ID: datastore.id,
       CPD_SECRETS: view.secrets,
       CPD_VOLUME: view.volume ?? '',
@@ -90,8 +101,8 @@ interface Coming {
   endpoint: ServerEndpoint
 }
 
-/** A server refuses while it starts or recovers, for which there is no limit of time: whoever looks at it sees that it is not available. */
-async function untilReady(context: AppContext, { datastore, endpoint }: Coming, signal: AbortSignal): Promise<void> {
+/** Returns whether all in it is new. A server refuses while it starts or recovers, for which there is no limit of time: whoever looks at it sees that it is not available. */
+async function untilReady(context: AppContext, { datastore, endpoint }: Coming, signal: AbortSignal): Promise<boolean> {
   const own = ownOf(context, datastore)
   const password = handedOut(context.db, context.sealer, own.id)?.password
   const facts = { version: Number(datastore.version), isNew: datastore.phase === 'creating', ...(password !== undefined && { password }) }
@@ -99,9 +110,9 @@ async function untilReady(context: AppContext, { datastore, endpoint }: Coming, 
   const tellAt = context.now() + TOLD_AFTER_MS
   for (let waitMs = FIRST_PAUSE_MS, isTold = false; ; waitMs = Math.min(waitMs * 2, LONGEST_PAUSE_MS)) {
     signal.throwIfAborted()
-    const refusal = await initialise(context, given).then(() => undefined, describeError)
-    if (refusal === undefined) return
-    if (!isTold && context.now() >= tellAt) context.log.error('database not ready', { datastoreId: datastore.id, ...refusal })
+    const answer = await initialise(context, given).catch(describeError)
+    if (typeof answer === 'boolean') return answer
+    if (!isTold && context.now() >= tellAt) context.log.error('database not ready', { datastoreId: datastore.id, ...answer })
     isTold ||= context.now() >= tellAt
     await pause(context, waitMs, signal)
   }

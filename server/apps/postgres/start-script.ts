@@ -1,41 +1,39 @@
 /**
- * Both scripts run in a sandbox with a database's volume. All that differs comes in variables: nothing is put together as a shell text.
+ * Scripts that run in a sandbox with a database's volume. All that differs comes in variables: nothing is put together as a shell text.
  *
  * A cluster is made beside its place and renamed, so that one which was cut off is made anew. It has a database already, and in it what takes
- * time to make and would fill the server's memory, under a name that it keeps until its owner is known. The link `owner` names the database that a volume
- * belongs to: a list of spares out of an older copy of our own rows may name volumes that were adopted since.
+ * time to make and would fill the server's memory, under a name that it keeps until its owner is known.
  */
-import { SPARE_DATABASE } from './cluster.ts'
+import { NEW_DATABASE } from './roles.ts'
 
-const MAKE_CLUSTER = `
+export const CLUSTER_SCRIPT = `
 set -eu
 umask 077
 data=$CPD_VOLUME/pgdata
+if [ -s "$data/PG_VERSION" ]; then exit 0; fi
+rm -rf "$data.new"
+initdb --pgdata="$data.new" --username="$CPD_ADMIN" --pwfile="$CPD_SECRETS/admin-password" --auth=scram-sha-256 \\
+  --encoding=UTF8 --locale=C \${CPD_LOCALE_PROVIDER:+--locale-provider="$CPD_LOCALE_PROVIDER" --builtin-locale=C.UTF-8} \\
+  --data-checksums --no-sync --no-instructions >/dev/null
 single() {
   postgres --single -j -D "$data.new" -c exit_on_error=on -c log_min_messages=fatal -c fsync=off "$1" >/dev/null
 }
-make_cluster() {
-  rm -rf "$data.new"
-  initdb --pgdata="$data.new" --username="$CPD_ADMIN" --pwfile="$CPD_SECRETS/admin-password" --auth=scram-sha-256 \\
-    --encoding=UTF8 --locale=C \${CPD_LOCALE_PROVIDER:+--locale-provider="$CPD_LOCALE_PROVIDER" --builtin-locale=C.UTF-8} \\
-    --data-checksums --no-sync --no-instructions >/dev/null
-  echo "CREATE DATABASE ${SPARE_DATABASE} $CPD_STRATEGY;" | single postgres
-  echo "CREATE EXTENSION pg_stat_statements WITH SCHEMA public;" | single ${SPARE_DATABASE}
-  sync -f "$data.new"
-  mv "$data.new" "$data"
-  sync -f "$data"
-}
-`
-
-export const SPARE_SCRIPT = `${MAKE_CLUSTER}
-make_cluster
+echo "CREATE DATABASE ${NEW_DATABASE} $CPD_STRATEGY;" | single postgres
+echo "CREATE EXTENSION pg_stat_statements WITH SCHEMA public;" | single ${NEW_DATABASE}
+sync -f "$data.new"
+mv "$data.new" "$data"
+sync -f "$data"
 `
 
 /**
- * A file of 64 MB keeps that room on the disk: it is given up where too little is left for recovery to write, and taken back at a start
- * with room. A stop asks the server to end its connections, which SIGTERM alone would wait for.
+ * The link `owner` names the database that a volume belongs to: a list of spares out of an older copy of our own rows may name volumes that
+ * were adopted since. A file of 64 MB keeps that room on the disk: it is given up where too little is left for recovery to write, and taken
+ * back at a start with room. A stop asks the server to end its connections, which SIGTERM alone would wait for.
  */
-export const START_SCRIPT = `${MAKE_CLUSTER}
+export const START_SCRIPT = `
+set -eu
+umask 077
+data=$CPD_VOLUME/pgdata
 ballast=$CPD_VOLUME/ballast
 ln -sn "$CPD_ID" "$CPD_VOLUME/owner" 2>/dev/null || true
 owner=$(readlink "$CPD_VOLUME/owner") || owner=$CPD_ID
@@ -44,7 +42,8 @@ if [ "$owner" != "$CPD_ID" ]; then
   exit 1
 fi
 if [ ! -s "$data/PG_VERSION" ]; then
-  make_cluster
+  echo "The data of this database is gone from its disk: recover it from its backups into a new one." >&2
+  exit 1
 fi
 set -- $(stat -f -c '%a %S' "$CPD_VOLUME")
 free=$(($1 * $2 / 1048576))

@@ -15,6 +15,8 @@ export interface StoredPostgres {
   connectionPool: ConnectionPool
   isAutoscaling: boolean
   isHighlyAvailable: boolean
+  /** Whether its volume has what a server starts with. */
+  hasCluster: boolean
   adminPasswordSealed: string
   backupPasswordSealed: string
 }
@@ -27,6 +29,7 @@ const databases = tableOf<StoredPostgres>('postgres_databases', {
   connectionPool: 'connection_pool',
   isAutoscaling: { column: 'is_autoscaling', as: flag },
   isHighlyAvailable: { column: 'is_highly_available', as: flag },
+  hasCluster: { column: 'has_cluster', as: flag },
   adminPasswordSealed: 'admin_password_sealed',
   backupPasswordSealed: 'backup_password_sealed',
 })

@@ -3,7 +3,7 @@ import { datastoreOwner } from '../../apps/datastores/owner.ts'
 import { instanceOwner } from '../../apps/instances/owner.ts'
 import { jobOwner } from '../../apps/jobs/owner.ts'
 import { stepOwners } from '../../apps/pipeline/step-owner.ts'
-import { spareOwner } from '../../apps/postgres/spare/owner.ts'
+import { clusterOwner } from '../../apps/postgres/cluster.ts'
 import type { SetOwner } from '../../engines/port/sets.ts'
 import type { Owner } from '../../runtime/owner.ts'
 import { createKeeper, type Keeper } from '../../runtime/workloads/keeper.ts'
@@ -18,7 +18,7 @@ const ownersIn = (context: Context): WorkloadOwner[] => [
   ...stepOwners(context),
   datastoreOwner(context, datastoreServers(context)),
   restoreOwner(context),
-  spareOwner(context),
+  clusterOwner(context),
 ]
 
 /** What is looked at anew when something has changed of what runs for an owner, by the owner's kind. */

@@ -33,6 +33,7 @@ import recoveries from './migrations/0029_recoveries.sql' with { type: 'text' }
 import keyValueStores from './migrations/0030_key_value_stores.sql' with { type: 'text' }
 import adoptedBackups from './migrations/0031_adopted_backups.sql' with { type: 'text' }
 import postgresSpares from './migrations/0032_postgres_spares.sql' with { type: 'text' }
+import postgresClusters from './migrations/0033_postgres_clusters.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -68,6 +69,7 @@ const migrations: Migration[] = [
   { version: 30, up: [keyValueStores], down: '' },
   { version: 31, up: [adoptedBackups], down: '' },
   { version: 32, up: [postgresSpares], down: '' },
+  { version: 33, up: [postgresClusters], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

@@ -11,14 +11,12 @@ import { createDriver } from '../../../platform/work/driver.ts'
 import type { AppContext } from '../../context.ts'
 import { allDatastores } from '../../datastores/store.ts'
 import { nextUid } from '../../services/user-ids.ts'
-import { runOnce } from '../../workloads/run-once.ts'
+import { endClusterRun, makeCluster } from '../cluster.ts'
 import { chooseVersion, programsOf } from '../programs.ts'
 import { allSpares, insertSpare, removeSpareRow, retireSpare, type StoredSpare, setSpareReady, sparePurpose } from '../spare-store.ts'
 import { newPassword } from '../sql.ts'
-import { runIdOf, SPARE, spareSpec } from './owner.ts'
 import { planSpares, type Wanted } from './plan.ts'
 
-const TIMEOUT_MS = 10 * 60_000
 const AFTER_FAILURE_MS = 10 * 60_000
 const IN_USE_CHECK_MS = 50
 const GIB = 1024 ** 3
@@ -87,17 +85,16 @@ async function makeSpare(context: AppContext, wanted: Wanted): Promise<void> {
   setSpareReady(db, volumeId)
 }
 
-async function fill(context: AppContext, spare: Omit<StoredSpare, 'phase'>, password: string): Promise<void> {
-  const { volumeId: id, volumeKind: kind, sizeGb, number, program } = spare
-  await context.programs.ensure(program)
-  await context.engine.volumes.make({ id, kind, sizeGb, owner: { id, number } })
-  const { isDone, output } = await runOnce(context, { ...SPARE, spec: spareSpec(spare, password), timeoutMs: TIMEOUT_MS })
-  if (!isDone) throw new Error(`No cluster could be made: ${output.trim()}`)
+async function fill(context: AppContext, spare: Omit<StoredSpare, 'phase'>, adminPassword: string): Promise<void> {
+  const { volumeId, volumeKind: kind, sizeGb, number, version, program } = spare
+  const owner = { id: volumeId, number }
+  await context.engine.volumes.make({ id: volumeId, kind, sizeGb, owner })
+  await makeCluster(context, { owner, volumeId, version, program, adminPassword, priority: 'background' })
 }
 
 async function clear(context: AppContext, { volumeId }: Pick<StoredSpare, 'volumeId'>): Promise<void> {
   if (!retireSpare(context.db, volumeId)) return
-  await context.work.awaited.end(runIdOf(volumeId))
+  await endClusterRun(context, volumeId)
   await forgetRun(context, volumeId)
   await context.engine.volumes.remove(volumeId)
   removeSpareRow(context.db, volumeId)

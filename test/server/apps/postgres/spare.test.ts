@@ -45,9 +45,6 @@ test('where room is short none is made, and one that is there goes', () => {
 test("the database of a spare becomes its owner's, once", () => {
   const own = { databaseName: 'shop', databaseUser: 'shop_user' }
   expect(databaseSql(own, [])).toEqual(['CREATE DATABASE "shop" OWNER "shop_user"'])
-  expect(databaseSql(own, ['cpd_spare'])).toEqual([
-    'ALTER DATABASE cpd_spare OWNER TO "shop_user"',
-    'ALTER DATABASE cpd_spare RENAME TO "shop"',
-  ])
+  expect(databaseSql(own, ['cpd_new'])).toEqual(['ALTER DATABASE cpd_new OWNER TO "shop_user"', 'ALTER DATABASE cpd_new RENAME TO "shop"'])
   expect(databaseSql(own, ['shop'])).toEqual([])
 })
