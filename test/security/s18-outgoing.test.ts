@@ -31,7 +31,7 @@ const connecting: Record<string, string> = {
   'server/ingress/upstream/upstream-connection.ts':
     'instances in the route table, at the address the engine gave them and a port that we have chosen',
   'server/ingress/sockets/connect-within.ts': 'instances in the route table, databases among them, at the address the engine gave them',
-  'server/apps/backups/work/relay.ts': 'databases that are backed up, at the address the engine gave them',
+  'server/platform/network/socket-way.ts': 'databases that are backed up or followed, at the address the engine gave them',
   'server/boot/commands/doctor-doors.ts': "ports of the operator's own settings, to see who answers there",
   'server/platform/network/byte-stream.ts': 'databases that are tunneled to, at the address the engine gave them',
   'server/platform/key-value/snapshot.ts': 'key-value stores, at the address the engine gave them',

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Endpoint } from '../../../platform/network/socket-way.ts'
 import { workloadsOf } from '../../../runtime/workloads/store.ts'
 import type { AppContext } from '../../context.ts'
 import { passwordPurpose } from '../../datastores/credential-store.ts'
@@ -10,7 +11,7 @@ import { BACKUP } from '../../postgres/roles.ts'
 import { postgresById } from '../../postgres/store.ts'
 import { nextUid } from '../../services/user-ids.ts'
 import type { BackupSource } from '../postgres/tools.ts'
-import type { Endpoint, Relays } from './relay.ts'
+import type { Relays } from './relay.ts'
 
 const UID_KEY = 'backup_uid'
 
