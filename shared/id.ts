@@ -42,8 +42,12 @@ const body = '[0-9a-v]{20}'
 /** What stands behind the letters of an id: that of a database says that it is the one which is written to. */
 export const idSuffix: Partial<Record<IdKind, string>> = { postgres: '-a' }
 
+/** What may stand there: -b is a read replica. */
+const idSuffixes: Partial<Record<IdKind, string>> = { postgres: '-[ab]' }
+
 /** Pattern of the ids of one resource: prefix, hyphen, 20 characters, suffix. A cron job is a service whose ids have a prefix of their own. */
-export const idPattern = (kind: IdKind): string => `^${kind === 'service' ? '(?:srv|crn)' : idPrefix[kind]}-${body}${idSuffix[kind] ?? ''}$`
+export const idPattern = (kind: IdKind): string =>
+  `^${kind === 'service' ? '(?:srv|crn)' : idPrefix[kind]}-${body}${idSuffixes[kind] ?? ''}$`
 
 /** Pattern of a running instance's id: the service's id, hyphen, 5 characters. */
 export const instanceIdPattern = `^srv-${body}-[0-9a-v]{5}$`

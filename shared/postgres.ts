@@ -46,7 +46,8 @@ export const Postgres = Type.Object(
     diskAutoscalingEnabled: Type.Boolean(),
     highAvailabilityEnabled: Type.Boolean(),
     connectionPool: OneOf(connectionPools),
-    readReplicas: Type.Array(Type.Object({ id: Type.String(), name: Type.String() })),
+    readReplicas: Type.Array(Type.Object({ id: Id('postgres'), name: Type.String() })),
+    primaryPostgresID: Type.Optional(Type.String({ description: 'Of a read replica: whom it follows' })),
     parameterOverrides: Type.Optional(Type.Record(Type.String(), Type.String())),
   },
   { $id: 'Postgres' },
@@ -74,6 +75,21 @@ const Version = Type.String({
   description: `Major version; ${defaultPostgresVersion} when nothing is said`,
   examples: ['18'],
 })
+
+/** The most read replicas that a database has. */
+export const maxReadReplicas = 5
+
+const ReadReplicaInput = StrictObject({
+  name: ServiceName,
+  parameterOverrides: Type.Optional(Type.Union([Parameters, Type.Null()])),
+})
+export type ReadReplicaInput = Static<typeof ReadReplicaInput>
+
+const ReadReplicas = Type.Optional(
+  Type.Union([Type.Array(ReadReplicaInput, { maxItems: maxReadReplicas }), Type.Null()], {
+    description: 'All read replicas that it is to have, by their names; null is none. One that is left out of the list is deleted.',
+  }),
+)
 
 const changeable = {
   plan: Type.Optional(OneOf(planNames)),
@@ -103,14 +119,14 @@ export const PostgresCreate = StrictObject(
     databaseName: Type.Optional(SqlName),
     databaseUser: Type.Optional(SqlName),
     ...changeable,
-    readReplicas: Unsupported(),
+    readReplicas: ReadReplicas,
   },
   { examples: [{ name: 'shop', plan: 'basic_256mb' }] },
 )
 export type PostgresCreate = Static<typeof PostgresCreate>
 
 export const PostgresPatch = StrictObject(
-  { name: Type.Optional(ServiceName), ...changeable, readReplicas: Unsupported() },
+  { name: Type.Optional(ServiceName), ...changeable, readReplicas: ReadReplicas },
   { examples: [{ diskSizeGB: 5 }] },
 )
 export type PostgresPatch = Static<typeof PostgresPatch>
@@ -126,4 +142,7 @@ export const PostgresConnectionInfo = Type.Object(
 )
 export type PostgresConnectionInfo = Static<typeof PostgresConnectionInfo>
 
-export const PostgresQuery = Type.Object({ ...datastoreFilters, includeReplicas: Type.Optional(Type.Boolean()) })
+export const PostgresQuery = Type.Object({
+  ...datastoreFilters,
+  includeReplicas: Type.Optional(Type.Boolean({ description: 'Whether read replicas are listed, too', default: true })),
+})

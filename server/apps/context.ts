@@ -27,6 +27,7 @@ import type { Metrics } from '../telemetry/metrics/metrics.ts'
 import type { TrafficReader } from '../telemetry/traffic/port.ts'
 import type { BackupSettings } from './backups/settings.ts'
 import type { Belongings } from './belongings.ts'
+import type { Ways } from './replication/ways.ts'
 import type { AppSettings } from './settings.ts'
 
 /** What routes and work ask for to be done soon; durable intent is in the database before they ask. */
@@ -37,6 +38,8 @@ export interface AppWork {
   deployEnded(deployId: string): void
   /** Sees to it that a database that goes can be recovered, before anything of it is taken away. Repeatable. */
   keepLastBackup(datastoreId: string): Promise<void>
+  /** Ways of replicas to their primaries. */
+  readonly ways: Ways
   /** Disks that a command has, by their services: they are neither replaced nor grown meanwhile. */
   readonly takenDisks: Leases
   whenDeploysSettled(serviceId: string): Promise<void>

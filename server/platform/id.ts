@@ -14,6 +14,9 @@ export function newId(kind: IdKind, now = Date.now()): string {
   return `${idPrefix[kind]}-${timeLetters(latestMs)}${randomLetters(RANDOM_LETTERS)}${idSuffix[kind] ?? ''}`
 }
 
+/** Replicas are told from what is written to by the last letter of their ids, as clients of Render's API know them. */
+export const newReplicaId = (now?: number): string => newId('postgres', now).replace(/-a$/, '-b')
+
 export function newInstanceId(serviceId: string): string {
   return `${serviceId}-${randomLetters(INSTANCE_LETTERS)}`
 }

@@ -37,13 +37,18 @@ export function replaceCredential(db: Database, sealer: Sealer, { password, ...c
   credentials.put(db, { ...credential, passwordSealed, validUntil: null })
 }
 
-/** All credentials of a datastore, newest first, those that have been replaced included. */
+/** All credentials of a datastore, newest first, those that have been replaced included. Those of a replica are its primary's. */
 export const credentialsOf = (db: Database, datastoreId: string): StoredCredential[] =>
-  credentials.all(db, 'WHERE datastore_id = $datastoreId ORDER BY created_at DESC, user_name', { datastoreId })
+  credentials.all(
+    db,
+    `WHERE datastore_id = coalesce((SELECT primary_id FROM datastores WHERE id = $datastoreId), $datastoreId)
+     ORDER BY created_at DESC, user_name`,
+    { datastoreId },
+  )
 
 /** What is handed out to who connects: the newest that was not replaced; undefined where there is none. */
 export function handedOut(db: Database, sealer: Sealer, datastoreId: string): { user: string; password: string } | undefined {
   const found = credentialsOf(db, datastoreId).find(({ validUntil }) => validUntil === null)
   if (found === undefined) return undefined
-  return { user: found.userName, password: sealer.open(found.passwordSealed, passwordPurpose(datastoreId, found.userName)) }
+  return { user: found.userName, password: sealer.open(found.passwordSealed, passwordPurpose(found.datastoreId, found.userName)) }
 }

@@ -39,13 +39,14 @@ const types: Record<DatastoreKind, Partial<Record<CommonEvent, DatastoreEventTyp
   },
 }
 
-/** Belongs in the transaction that made it happen. */
+/** Belongs in the transaction that made it happen. Nobody is told of standbys, whom nobody sees. */
 export function recordDatastoreEvent(
   { db, now }: Pick<AppContext, 'db' | 'now'>,
-  { id, kind, name, workspaceId }: StoredDatastore,
+  { id, kind, name, workspaceId, role }: StoredDatastore,
   event: CommonEvent,
   details: Record<string, unknown> = {},
 ): void {
   const type = types[kind][event]
-  if (type !== undefined) recordEvent(db, { owner: { id, workspaceId }, type, details: { name, ...details }, now: now() })
+  if (type !== undefined && role !== 'standby')
+    recordEvent(db, { owner: { id, workspaceId }, type, details: { name, ...details }, now: now() })
 }

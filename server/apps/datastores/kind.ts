@@ -2,7 +2,7 @@ import type { Workload } from '../../engines/port/workload.ts'
 import type { DatastoreKind, StoredDatastore } from './store.ts'
 
 /** What a server of a datastore is made of. Its owner, volume, network and name come from the row that all kinds have. */
-export type ServerSpec = Pick<Workload, 'files' | 'command' | 'env' | 'secretFiles' | 'limits'>
+export type ServerSpec = Pick<Workload, 'files' | 'command' | 'env' | 'secretFiles' | 'limits' | 'material'>
 
 export interface ServerEndpoint {
   host: string
@@ -14,6 +14,8 @@ export interface DatastoreServer {
   readonly port: number
   /** How long it may take to stop before it is killed. */
   readonly graceMs: number
+  /** Whether it may be started now; asked before each start that is not the keeper's. Repeatable. Absent: always. */
+  mayRun?(datastore: StoredDatastore): Promise<boolean>
   specOf(datastore: StoredDatastore): Promise<ServerSpec>
   /** Fills a new volume with what takes its time, before the server starts for the first time. Repeatable. */
   prepare?(datastore: StoredDatastore): Promise<void>

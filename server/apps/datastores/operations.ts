@@ -3,7 +3,7 @@ import { keyValuePlans } from '../../../shared/key-value.ts'
 import { postgresPlans } from '../../../shared/postgres.ts'
 import type { Actor } from '../../http/handlers/call.ts'
 import { inOneChange } from '../../platform/db/change.ts'
-import { newId } from '../../platform/id.ts'
+import { newId, newReplicaId } from '../../platform/id.ts'
 import type { AppContext } from '../context.ts'
 import { sizeProblem } from '../disks/rules.ts'
 import { placeOfNew } from '../projects/place-of-new.ts'
@@ -15,6 +15,7 @@ import {
   type DatastoreChange,
   type DatastoreKind,
   datastoreById,
+  followersOf,
   insertDatastore,
   isDatastoreNameTaken,
   type StoredDatastore,
@@ -25,7 +26,7 @@ const idKinds = { postgres: 'postgres', key_value: 'keyValue' } as const satisfi
 
 export type WantedDatastore = Pick<StoredDatastore, 'kind' | 'name' | 'plan' | 'version' | 'sizeGb' | 'ipAllowList'> & {
   environmentId: string | null | undefined
-} & Partial<Pick<StoredDatastore, 'phase' | 'number' | 'volumeId' | 'volumeKind' | 'growToGb'>>
+} & Partial<Pick<StoredDatastore, 'phase' | 'number' | 'volumeId' | 'volumeKind' | 'growToGb' | 'role' | 'primaryId'>>
 
 /**
  * Writes a new datastore down, with a number and a volume of its own unless those of a spare are given. Belongs in one change with the
@@ -36,10 +37,10 @@ export function addDatastore(context: AppContext, actor: Actor, wanted: WantedDa
   const { workspaceId } = actor
   const { environmentId: asked, kind, name, ...given } = wanted
   const environmentId = placeOfNew(context, actor, { wanted: asked, things: 'databases and key-value stores' })
-  refuseTakenName(context, workspaceId, { name })
+  if (given.role !== 'standby') refuseTakenName(context, workspaceId, { name })
   const [{ name: volumeKind }] = engine.volumes.capabilities.kinds
   const createdAt = context.now()
-  const id = newId(idKinds[kind], createdAt)
+  const id = given.primaryId === undefined ? newId(idKinds[kind], createdAt) : newReplicaId(createdAt)
   const fresh = { number: given.number ?? nextUid(db), volumeId: given.volumeId ?? newId('disk', createdAt), growToGb: null, volumeKind }
   insertDatastore(db, { ...fresh, ...given, ...{ id, kind, name, workspaceId, environmentId, createdAt } })
   const datastore = stored(context, id)
@@ -88,6 +89,7 @@ export function restartDatastore(context: AppContext, datastore: StoredDatastore
 }
 
 export function suspendDatastore(context: AppContext, datastore: StoredDatastore): void {
+  refuseReplica(datastore, 'suspend that, or delete the replica.')
   refuseUnlessReady(datastore)
   if (datastore.suspendedBy !== null) return
   inOneChange(context.db, () => {
@@ -97,6 +99,7 @@ export function suspendDatastore(context: AppContext, datastore: StoredDatastore
 }
 
 export function resumeDatastore(context: AppContext, datastore: StoredDatastore): void {
+  refuseReplica(datastore, 'resume that.')
   if (datastore.suspendedBy === null) return
   inOneChange(context.db, () => {
     changeDatastore(context, datastore, { change: { suspendedBy: null }, isFreshStart: true })
@@ -104,13 +107,21 @@ export function resumeDatastore(context: AppContext, datastore: StoredDatastore)
   })
 }
 
-/** @throws AppError conflict as `refuseUsed`, unless it is forced. */
+/** What takes its content from it goes with it. @throws AppError conflict as `refuseUsed`, unless it is forced. */
 export function deleteDatastore(context: AppContext, datastore: StoredDatastore, { isForced }: { isForced: boolean }): void {
   inOneChange(context.db, () => {
-    if (!isForced) refuseUsed(context.db, datastore)
-    changeDatastore(context, datastore, { change: { phase: 'deleting' }, isFreshStart: false })
-    recordDatastoreEvent(context, datastore, 'deleted')
+    for (const one of [...followersOf(context.db, datastore.id), datastore]) {
+      if (one.phase === 'deleting') continue
+      if (!isForced) refuseUsed(context.db, one)
+      changeDatastore(context, one, { change: { phase: 'deleting' }, isFreshStart: false })
+      recordDatastoreEvent(context, one, 'deleted')
+    }
   })
+}
+
+/** @throws AppError conflict for a replica, of which `what` is its primary's. */
+export function refuseReplica({ name, primaryId }: StoredDatastore, what: string): void {
+  if (primaryId !== null) throw new AppError('conflict', `${name} is a read replica, and follows ${primaryId} in this: ${what}`)
 }
 
 /** @throws AppError conflict for one that is being made or restored. */

@@ -8,6 +8,8 @@ export interface DatastoreSituation {
   sets: readonly Pick<KnownSet, 'id' | 'isDropped'>[]
   replicas: readonly Pick<Replica, 'setId' | 'phase'>[]
   grow: VolumeCapabilities['grow']
+  /** How many take their content from it: they go before it does. */
+  followers: number
 }
 
 export type DatastoreAction =
@@ -59,7 +61,9 @@ const makeAndGrow = ({ phase }: DatastoreSituation['datastore']): DatastoreActio
 function planRemoval(situation: DatastoreSituation): DatastoreAction[] {
   const drops = dropsOf(situation, undefined)
   if (drops.length > 0) return [{ kind: 'prepare_removal' }, ...drops]
-  return situation.sets.length + situation.replicas.length > 0 ? [] : [{ kind: 'prepare_removal' }, { kind: 'remove' }]
+  return situation.sets.length + situation.replicas.length + situation.followers > 0
+    ? []
+    : [{ kind: 'prepare_removal' }, { kind: 'remove' }]
 }
 
 const dropsOf = ({ sets }: DatastoreSituation, except: string | undefined): DatastoreAction[] =>

@@ -10,24 +10,28 @@ import { deleteSetsOf } from '../../runtime/workloads/set-store.ts'
 import { deleteWorkloadsOf, workloadsOf } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'
 import { recordDatastoreEvent } from './events.ts'
+import { changeToFollow } from './follow.ts'
 import type { DatastoreServers } from './kind.ts'
 import { SERVER } from './owner.ts'
 import { type DatastoreAction, planDatastore } from './plan.ts'
-import { datastoreById, OWNER_KIND, removeDatastoreRow, type StoredDatastore, updateDatastore } from './store.ts'
+import { datastoreById, followersOf, OWNER_KIND, removeDatastoreRow, type StoredDatastore, updateDatastore } from './store.ts'
 
 const MAX_ROUNDS = 20
 const STUCK_RETRY_MS = 5000
 const IN_USE_CHECK_MS = 50
+const NOT_YET_CHECK_MS = 1000
+const BYTES_PER_GB = 1024 ** 3
 
 /** Returns when to look again though nothing happens (ms since 1970), or undefined. */
 export async function reconcileDatastore(context: AppContext, servers: DatastoreServers, id: string): Promise<number | undefined> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const datastore = datastoreById(context.db, id)
+    const datastore = followed(context, id)
     if (datastore === undefined) return undefined
     const actions = planNow(context, datastore)
     if (actions.length === 0) return undefined
     if (actions.some(({ kind }) => kind === 'grow_volume' || kind === 'remove') && (await isHeldUp(context, datastore)))
       return context.now() + IN_USE_CHECK_MS
+    if (actions.some(({ kind }) => kind === 'run') && !(await mayRun(servers, datastore))) return context.now() + NOT_YET_CHECK_MS
     for (const action of actions) await act(context, servers, { datastore, action })
   }
   context.log.error('datastore does not settle', { datastoreId: id })
@@ -41,8 +45,25 @@ function planNow({ db, sets, engine }: AppContext, datastore: StoredDatastore): 
     sets: sets.sets(owner),
     replicas: workloadsOf(db, OWNER_KIND, datastore.id),
     grow: engine.volumes.capabilities.grow,
+    followers: followersOf(db, datastore.id).length,
   })
 }
+
+/** The row as it is to be by now: what follows another is brought up to that first. */
+function followed({ db, engine, now }: AppContext, id: string): StoredDatastore | undefined {
+  return inOneChange(db, () => {
+    const datastore = datastoreById(db, id)
+    const primary = datastore?.primaryId == null ? undefined : datastoreById(db, datastore.primaryId)
+    if (datastore === undefined || primary === undefined) return datastore
+    const change = changeToFollow(primary, datastore, engine.volumes.roomBytes() / BYTES_PER_GB)
+    if (change === undefined) return datastore
+    updateDatastore(db, id, change, now())
+    return datastoreById(db, id)
+  })
+}
+
+const mayRun = async (servers: DatastoreServers, datastore: StoredDatastore): Promise<boolean> =>
+  (await servers[datastore.kind]?.mayRun?.(datastore)) ?? true
 
 /** The machine may need a moment after the last user of a volume has gone. */
 async function isHeldUp({ db, engine }: AppContext, { id, volumeId }: StoredDatastore): Promise<boolean> {
@@ -55,7 +76,7 @@ interface Step {
 }
 
 async function act(context: AppContext, servers: DatastoreServers, { datastore, action }: Step): Promise<void> {
-  const { db, sets } = context
+  const { sets } = context
   switch (action.kind) {
     case 'make_volume':
       return await makeVolume(context, servers, datastore)
@@ -66,7 +87,7 @@ async function act(context: AppContext, servers: DatastoreServers, { datastore, 
     case 'drop':
       return sets.drop(action.setId)
     case 'settle':
-      return updateDatastore(db, datastore.id, { phase: 'ready' }, context.now())
+      return settle(context, datastore)
     case 'prepare_removal':
       return await servers[datastore.kind]?.beforeRemoval?.(datastore)
     case 'remove':
@@ -74,6 +95,11 @@ async function act(context: AppContext, servers: DatastoreServers, { datastore, 
     default:
       action satisfies never
   }
+}
+
+function settle(context: AppContext, { id }: StoredDatastore): void {
+  updateDatastore(context.db, id, { phase: 'ready' }, context.now())
+  for (const follower of followersOf(context.db, id)) context.work.poke('datastore', follower.id)
 }
 
 /** What is wanted may have changed while a volume was made. */
@@ -121,7 +147,7 @@ async function growVolume(context: AppContext, datastore: StoredDatastore): Prom
 const reasonOf = (error: unknown): string =>
   error instanceof AppError ? error.message : 'The platform failed at it; its own log says why. Try again.'
 
-async function remove(context: AppContext, { id, name, workspaceId, volumeId }: StoredDatastore): Promise<void> {
+async function remove(context: AppContext, { id, name, workspaceId, volumeId, primaryId }: StoredDatastore): Promise<void> {
   const { engine, outputLogs } = context
   await engine.removeOwner(id)
   for (const output of await outputLogs.list(id)) await outputLogs.discard({ ownerId: id, name: output })
@@ -135,4 +161,5 @@ async function remove(context: AppContext, { id, name, workspaceId, volumeId }: 
     deleteSetsOf(context.db, { ownerKind: OWNER_KIND, ownerId: id })
     context.audit.system({ event: 'datastore.removed', workspaceId, target: id, metadata: { name } })
   })()
+  if (primaryId !== null) context.work.poke('datastore', primaryId)
 }

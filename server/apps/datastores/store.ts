@@ -16,6 +16,9 @@ export type DatastoreKind = 'postgres' | 'key_value'
 /** `creating` until its server ran once, `recovering` until a backup is in place in it; a server runs in `ready` alone. */
 export type DatastorePhase = 'creating' | 'ready' | 'recovering' | 'recovery_failed' | 'deleting'
 
+/** A replica is read from alone, and a standby is nobody's to see: it takes the place of its primary. */
+export type DatastoreRole = 'primary' | 'replica' | 'standby'
+
 /** What datastores are among those who have something run. */
 export const OWNER_KIND = 'datastore'
 
@@ -39,6 +42,11 @@ export interface StoredDatastore {
   phase: DatastorePhase
   /** Counted up by all that needs a fresh start of the server: it names the set. */
   generation: number
+  role: DatastoreRole
+  /** Whom its content is taken from; null for a primary. */
+  primaryId: string | null
+  /** Counted up when the content is to be taken from the primary anew. */
+  copy: number
   suspendedBy: Suspender[] | null
   /** Why its server does not come up, for people. */
   problem: string | null
@@ -62,6 +70,9 @@ const datastores = tableOf<StoredDatastore>('datastores', {
   ipAllowList: { column: 'ip_allow_list', as: json({ schema: IpAllowList }) },
   phase: 'phase',
   generation: 'generation',
+  role: 'role',
+  primaryId: 'primary_id',
+  copy: 'copy',
   suspendedBy: {
     column: 'suspended_by',
     as: {
@@ -74,14 +85,21 @@ const datastores = tableOf<StoredDatastore>('datastores', {
   updatedAt: 'updated_at',
 })
 
+/** What is being deleted and standbys are there for the platform alone. */
+const IS_SHOWN = "phase <> 'deleting' AND role <> 'standby'"
+
 const suspendedBy = json({ schema: Type.Array(Type.Unsafe<Suspender>(Type.String())) })
 
 /** One datastore of a workspace, or undefined when there is none of that id in it, or it is being deleted. */
 export const findDatastore = (db: Database, workspaceId: string, id: string): StoredDatastore | undefined =>
-  datastores.get(db, "WHERE id = $id AND workspace_id = $workspaceId AND phase <> 'deleting'", { id, workspaceId })
+  datastores.get(db, `WHERE id = $id AND workspace_id = $workspaceId AND ${IS_SHOWN}`, { id, workspaceId })
 
 /** A datastore by id, whoever has it and in any phase: for the platform's own work. */
 export const datastoreById = (db: Database, id: string): StoredDatastore | undefined => datastores.get(db, 'WHERE id = $id', { id })
+
+/** What takes its content from a datastore, that which is being deleted included, oldest first. */
+export const followersOf = (db: Database, primaryId: string): StoredDatastore[] =>
+  datastores.all(db, 'WHERE primary_id = $primaryId ORDER BY id', { primaryId })
 
 /** All datastores, those that are being deleted included, in no order. */
 export const allDatastores = (db: Database): StoredDatastore[] => datastores.all(db, '')
@@ -100,12 +118,15 @@ export const isDatastoreNameTaken = (
   workspaceId: string,
   { name, exceptId = '' }: { name: string; exceptId?: string },
 ): boolean =>
-  datastores.get(db, "WHERE workspace_id = $workspaceId AND name = $name AND id <> $exceptId AND phase <> 'deleting'", {
+  datastores.get(db, `WHERE workspace_id = $workspaceId AND name = $name AND id <> $exceptId AND ${IS_SHOWN}`, {
     ...{ workspaceId, name, exceptId },
   }) !== undefined
 
-export type NewDatastore = Omit<StoredDatastore, 'phase' | 'generation' | 'suspendedBy' | 'problem' | 'updatedAt'> &
-  Partial<Pick<StoredDatastore, 'phase'>>
+export type NewDatastore = Omit<
+  StoredDatastore,
+  'phase' | 'generation' | 'role' | 'primaryId' | 'copy' | 'suspendedBy' | 'problem' | 'updatedAt'
+> &
+  Partial<Pick<StoredDatastore, 'phase' | 'role' | 'primaryId'>>
 
 /** Writes a datastore down before anything of it is made. */
 export function insertDatastore(db: Database, datastore: NewDatastore): void {
@@ -113,7 +134,10 @@ export function insertDatastore(db: Database, datastore: NewDatastore): void {
 }
 
 export type DatastoreChange = Partial<
-  Omit<StoredDatastore, 'id' | 'kind' | 'workspaceId' | 'number' | 'volumeId' | 'volumeKind' | 'createdAt' | 'updatedAt'>
+  Omit<
+    StoredDatastore,
+    'id' | 'kind' | 'workspaceId' | 'number' | 'volumeId' | 'volumeKind' | 'role' | 'primaryId' | 'createdAt' | 'updatedAt'
+  >
 >
 
 /** Changes what is named and nothing else. `now` is in milliseconds since 1970. */
@@ -127,7 +151,7 @@ export function removeDatastoreRow(db: Database, id: string): void {
 }
 /** The name of a datastore, or undefined when there is none of this id. */
 export const nameOfDatastore = (db: Database, id: string): string | undefined =>
-  db.query<{ name: string }, [string]>("SELECT name FROM datastores WHERE id = ? AND phase <> 'deleting'").get(id)?.name
+  db.query<{ name: string }, [string]>(`SELECT name FROM datastores WHERE id = ? AND ${IS_SHOWN}`).get(id)?.name
 
 /** The datastore of this kind and name in a workspace, or undefined; one that is being deleted has no name any more. */
 export const datastoreNamed = (
@@ -135,7 +159,7 @@ export const datastoreNamed = (
   workspaceId: string,
   { kind, name }: Pick<StoredDatastore, 'kind' | 'name'>,
 ): StoredDatastore | undefined =>
-  datastores.get(db, "WHERE workspace_id = $workspaceId AND name = $name AND kind = $kind AND phase <> 'deleting'", {
+  datastores.get(db, `WHERE workspace_id = $workspaceId AND name = $name AND kind = $kind AND ${IS_SHOWN}`, {
     workspaceId,
     name,
     kind,
@@ -145,7 +169,7 @@ export const datastoreNamed = (
 export function datastoreIdsOf(db: Database, { workspaceId, scope }: Pick<Viewer, 'workspaceId' | 'scope'>): string[] {
   const { sql = 'TRUE', values = {} } = scopeFilter(scope, { id: 'id', environmentId: 'environment_id' }) ?? {}
   return db
-    .query<{ id: string }, [Bindings]>(`SELECT id FROM datastores WHERE workspace_id = $workspaceId AND phase <> 'deleting' AND ${sql}`)
+    .query<{ id: string }, [Bindings]>(`SELECT id FROM datastores WHERE workspace_id = $workspaceId AND ${IS_SHOWN} AND ${sql}`)
     .all({ workspaceId, ...values })
     .map(({ id }) => id)
 }
@@ -168,12 +192,10 @@ export function isAnyDatastoreOutside(db: Database, { scope }: Pick<Viewer, 'sco
 }
 
 /** Whether there is such a datastore that is not being deleted. */
-export const isDatastore = (db: Database, id: string): boolean =>
-  datastores.get(db, "WHERE id = $id AND phase <> 'deleting'", { id }) !== undefined
+export const isDatastore = (db: Database, id: string): boolean => datastores.get(db, `WHERE id = $id AND ${IS_SHOWN}`, { id }) !== undefined
 
 /** All datastores but those that are being deleted, oldest first. */
-export const datastoresToRoute = (db: Database): StoredDatastore[] =>
-  datastores.all(db, "WHERE phase <> 'deleting' ORDER BY created_at, id")
+export const datastoresToRoute = (db: Database): StoredDatastore[] => datastores.all(db, `WHERE ${IS_SHOWN} ORDER BY created_at, id`)
 
 /** Datastores of one kind that scope and query let through, newest first, without those that are being deleted. */
 export function listDatastores(
@@ -184,7 +206,7 @@ export function listDatastores(
   const { sql = 'TRUE', values = {} } = scopeFilter(scope, { id: 'id', environmentId: 'environment_id' }) ?? {}
   return datastores.all(
     db,
-    `WHERE workspace_id = $workspaceId AND kind = $kind AND phase <> 'deleting' AND ${sql}
+    `WHERE workspace_id = $workspaceId AND kind = $kind AND ${IS_SHOWN} AND ${sql} AND ($replicas OR role = 'primary')
      AND ($environments IS NULL OR environment_id IN (SELECT value FROM json_each($environments)))
      AND ($projects IS NULL OR environment_id IN
        (SELECT id FROM environments WHERE project_id IN (SELECT value FROM json_each($projects))))
@@ -195,6 +217,7 @@ export function listDatastores(
     {
       workspaceId,
       kind: query.kind,
+      replicas: query.includeReplicas === false ? 0 : 1,
       ...values,
       environments: listOrNull(query.environmentId),
       projects: listOrNull(query.projectId),
@@ -216,4 +239,5 @@ interface DatastoreQuery {
   createdBefore?: string
   updatedAfter?: string
   updatedBefore?: string
+  includeReplicas?: boolean
 }

@@ -3,7 +3,7 @@ import { createDriver, type Driver } from '../../platform/work/driver.ts'
 import type { AppContext } from '../context.ts'
 import type { DatastoreServers } from './kind.ts'
 import { reconcileDatastore } from './reconcile.ts'
-import { allDatastores } from './store.ts'
+import { allDatastores, followersOf } from './store.ts'
 import { tendDatastore } from './tend.ts'
 
 export interface DatastoreWork {
@@ -35,6 +35,7 @@ export function createDatastoreWork(context: AppContext, servers: DatastoreServe
     poke(datastoreId) {
       publish(context)
       context.work.poke('certificates')
+      for (const { id } of followersOf(context.db, datastoreId)) drive(id)
       drive(datastoreId)
     },
     pokeAll() {

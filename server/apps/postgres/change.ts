@@ -1,34 +1,37 @@
 import { AppError } from '../../../shared/error.ts'
 import type { PostgresPatch } from '../../../shared/postgres.ts'
+import type { Actor } from '../../http/handlers/call.ts'
 import { withinQuotas } from '../../identity/quotas/enforce.ts'
-import { requireProtectedRight, type Viewer } from '../../identity/scopes/protection.ts'
+import { requireProtectedRight } from '../../identity/scopes/protection.ts'
 import { inOneChange } from '../../platform/db/change.ts'
 import type { AppContext } from '../context.ts'
 import { allowListOf } from '../datastores/allow-list.ts'
 import { recordDatastoreEvent } from '../datastores/events.ts'
 import { changeDatastore, refuseBadSize, refuseLargeDatastore, refuseTakenName, refuseUnlessReady } from '../datastores/operations.ts'
-import type { StoredDatastore } from '../datastores/store.ts'
+import { followersOf, type StoredDatastore } from '../datastores/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { refuseUnsupported } from './create.ts'
 import { refuseBadParameters } from './parameters.ts'
+import { refuseOnReplica, setReplicas } from './replicas.ts'
 import { postgresById, type StoredPostgres, updatePostgres } from './store.ts'
 
 /** @throws AppError as told by the operation, forbidden for what cuts people off from a database in a protected environment. */
-export function changePostgres(context: AppContext, viewer: Viewer, { datastore, patch }: Changing): StoredDatastore {
+export function changePostgres(context: AppContext, actor: Actor, { datastore, patch }: Changing): StoredDatastore {
   const own = postgresById(context.db, datastore.id)
   if (own === undefined) throw new Error(`The database ${datastore.id} has half of its row`)
   const change = checked(context, { datastore, own, patch })
   const { hasNewPlan, hasNewParameters, ipAllowList } = change
-  if (hasNewPlan || hasNewParameters || ipAllowList !== undefined) requireProtectedRight(context.db, viewer, datastore.environmentId)
+  if (hasNewPlan || hasNewParameters || ipAllowList !== undefined) requireProtectedRight(context.db, actor, datastore.environmentId)
+  const isFreshStart = hasNewPlan || hasNewParameters
   return inOneChange(context.db, () => {
     const { name, plan, growToGb } = change
     updatePostgres(context.db, datastore.id, change.own)
-    const changed = withinQuotas(context, datastore.workspaceId, () =>
-      changeDatastore(context, datastore, {
-        change: { name, plan, growToGb, ...(ipAllowList && { ipAllowList }) },
-        isFreshStart: hasNewPlan || hasNewParameters,
-      }),
-    )
+    const changed = withinQuotas(context, datastore.workspaceId, () => {
+      if (patch.readReplicas !== undefined) setReplicas(context, actor, { primary: datastore, wanted: patch.readReplicas ?? [] })
+      // Who follows it has its settings as well, from the moment that it has them.
+      if (isFreshStart) for (const one of followersOf(context.db, datastore.id)) changeDatastore(context, one, { change: { plan }, isFreshStart })
+      return changeDatastore(context, datastore, { change: { name, plan, growToGb, ...(ipAllowList && { ipAllowList }) }, isFreshStart })
+    })
     tell(context, { datastore, own, change })
     return changed
   })
@@ -52,6 +55,7 @@ function checked(context: AppContext, { datastore, own, patch }: Changing & { ow
   const sizeGb = diskSizeGB ?? given
   const parameterOverrides = patch.parameterOverrides ?? (patch.parameterOverrides === null ? {} : own.parameterOverrides)
   refuseUnsupported(patch)
+  if (datastore.primaryId !== null) refuseOnReplica(datastore, patch)
   refuseBadParameters(parameterOverrides)
   if (plan !== datastore.plan) refuseLargeDatastore(context, 'postgres', plan)
   if (name !== datastore.name) refuseTakenName(context, datastore.workspaceId, { name, exceptId: datastore.id })

@@ -7,11 +7,14 @@ export interface ConfigFacts {
   settings: Readonly<Record<string, string>>
   /** Where connections of this machine come from, as the server sees them. */
   hostAddress: string
+  /** How a replica signs in to its primary. */
+  backupPassword?: string
 }
 
 export const configFiles = (facts: ConfigFacts): SecretFile[] => [
   { name: 'postgresql.conf', content: renderSettings({ cluster_name: facts.id, ...facts.settings }) },
   { name: 'pg_hba.conf', content: renderAccess(facts.hostAddress) },
+  ...(facts.backupPassword === undefined ? [] : [{ name: 'primary-password', content: `*:*:*:${BACKUP}:${facts.backupPassword}\n` }]),
 ]
 
 export const renderSettings = (settings: Readonly<Record<string, string>>): string =>

@@ -11,6 +11,7 @@ import type { StoredDatastore } from '../datastores/store.ts'
 import { namesOf } from './names.ts'
 import { refuseBadParameters } from './parameters.ts'
 import { chooseVersion, programsOf } from './programs.ts'
+import { setReplicas } from './replicas.ts'
 import { type StoredSpare, sparePurpose, takeSpare } from './spare-store.ts'
 import { newPassword } from './sql.ts'
 import { insertPostgres, type StoredPostgres } from './store.ts'
@@ -40,6 +41,7 @@ export function createPostgres(context: AppContext, actor: Actor, body: Postgres
         isAutoscaling: body.enableDiskAutoscaling ?? false,
         isHighlyAvailable: body.enableHighAvailability ?? false,
       })
+      if (body.readReplicas != null) setReplicas(context, actor, { primary: datastore, wanted: body.readReplicas })
       context.work.poke('datastore', datastore.id)
       return datastore
     }),

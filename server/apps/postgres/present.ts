@@ -1,6 +1,7 @@
 import type { Postgres } from '../../../shared/postgres.ts'
 import { type Deps, presentCommon } from '../datastores/present.ts'
 import type { StoredDatastore } from '../datastores/store.ts'
+import { replicasOf } from './replicas.ts'
 import { postgresById } from './store.ts'
 
 /** A database as callers see it. @throws Error for a row without its other half. */
@@ -10,14 +11,15 @@ export function presentPostgres(deps: Deps, datastore: StoredDatastore): Postgre
   const { databaseName, databaseUser, connectionPool, isAutoscaling, isHighlyAvailable, parameterOverrides } = own
   return {
     ...presentCommon(deps, datastore),
-    role: 'primary',
+    role: datastore.primaryId === null ? 'primary' : 'replica',
     databaseName,
     databaseUser,
     diskSizeGB: datastore.sizeGb,
     diskAutoscalingEnabled: isAutoscaling,
     highAvailabilityEnabled: isHighlyAvailable,
     connectionPool,
-    readReplicas: [],
+    readReplicas: replicasOf(deps, datastore).map(({ id, name }) => ({ id, name })),
+    ...(datastore.primaryId !== null && { primaryPostgresID: datastore.primaryId }),
     parameterOverrides,
   }
 }

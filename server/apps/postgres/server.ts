@@ -9,11 +9,13 @@ import type { StoredDatastore } from '../datastores/store.ts'
 import { baseEnv } from '../launch/launch.ts'
 import { endClusterRun, makeCluster } from './cluster.ts'
 import { configFiles } from './config-files.ts'
+import { followerEnv, wayOf } from './following.ts'
 import { initialise, type Passwords } from './initialise.ts'
 import { programsOf } from './programs.ts'
+import { ownOf } from './session.ts'
 import { settingsOf } from './settings.ts'
 import { START_SCRIPT } from './start-script.ts'
-import { postgresById, type StoredPostgres, updatePostgres } from './store.ts'
+import { type StoredPostgres, updatePostgres } from './store.ts'
 
 const POSTGRES_PORT = 5432
 const MIB = 1024 * 1024
@@ -28,15 +30,20 @@ const TOLD_AFTER_MS = 30_000
 export interface PostgresHooks {
   /** Called at each start but a new one's first, when it answers: what was restored knows users that were deleted since. */
   onStarted(place: { id: string; endpoint: ServerEndpoint }): Promise<void>
+  /** Called before each start of what follows a primary, and from then on at each look at it: leads it there. */
+  leadToPrimary(datastore: StoredDatastore): Promise<void>
 }
 
-export const postgresServer = (context: AppContext, { onStarted }: PostgresHooks): DatastoreServer => ({
+export const postgresServer = (context: AppContext, { onStarted, leadToPrimary }: PostgresHooks): DatastoreServer => ({
   port: POSTGRES_PORT,
   graceMs: GRACE_MS,
-  specOf: (datastore) => specOf(context, datastore),
+  async specOf(datastore) {
+    if (datastore.primaryId !== null) await leadToPrimary(datastore)
+    return await specOf(context, datastore)
+  },
   async untilReady(datastore, endpoint, signal) {
     const isFresh = await untilReady(context, { datastore, endpoint }, signal)
-    if (!isFresh) await onStarted({ id: datastore.id, endpoint })
+    if (!isFresh && datastore.primaryId === null) await onStarted({ id: datastore.id, endpoint })
   },
   prepare: (datastore) => prepare(context, datastore),
   beforeRemoval: ({ volumeId }) => endClusterRun(context, volumeId),
@@ -54,17 +61,21 @@ async function prepare(context: AppContext, datastore: StoredDatastore): Promise
 
 async function specOf(context: AppContext, datastore: StoredDatastore): Promise<ServerSpec> {
   const own = ownOf(context, datastore)
+  const { primaryId } = datastore
+  const inherited = primaryId === null ? {} : ownOf(context, { id: primaryId }).parameterOverrides
   const { name } = programsOf(context, datastore.version)
   await context.programs.ensure(name)
   const plan = postgresPlans[datastore.plan as PostgresPlan]
   const version = Number(datastore.version)
   const files = configFiles({
     id: datastore.id,
-    settings: { ...settingsOf({ plan, sizeGb: datastore.sizeGb, version }), ...own.parameterOverrides },
+    settings: { ...settingsOf({ plan, sizeGb: datastore.sizeGb, version }), ...inherited, ...own.parameterOverrides },
     hostAddress: context.engine.hostAddress,
+    ...(primaryId !== null && { backupPassword: passwordsOf(context, own).backup }),
   })
   return {
     files: { programs: name },
+    ...(primaryId !== null && { material: wayOf(datastore) }),
     command: START_SCRIPT,
     env: (view) => ({
       ...baseEnv(view),
@@ -74,6 +85,7 @@ async function specOf(context: AppContext, datastore: StoredDatastore): Promise<
       CPD_VOLUME: view.volume ?? '',
       CPD_LISTEN: context.engine.capabilities.ownNetworks ? '*' : '127.0.0.1',
       PORT: String(view.port ?? POSTGRES_PORT),
+      ...(primaryId !== null && followerEnv(datastore, view)),
       // When memory is short a backend goes before the server, which then recovers by itself (PostgreSQL's manual, 18.4.4).
       PG_OOM_ADJUST_FILE: '/proc/self/oom_score_adj',
       PG_OOM_ADJUST_VALUE: '900',
@@ -84,12 +96,6 @@ async function specOf(context: AppContext, datastore: StoredDatastore): Promise<
 }
 
 const keyOf = (files: unknown): string => `config-${createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 20)}`
-
-function ownOf({ db }: AppContext, { id }: StoredDatastore): StoredPostgres {
-  const own = postgresById(db, id)
-  if (own === undefined) throw new Error(`The database ${id} has half of its row`)
-  return own
-}
 
 const passwordsOf = ({ sealer }: AppContext, { id, adminPasswordSealed, backupPasswordSealed }: StoredPostgres): Passwords => ({
   admin: sealer.open(adminPasswordSealed, passwordPurpose(id, 'admin')),
@@ -105,7 +111,11 @@ interface Coming {
 async function untilReady(context: AppContext, { datastore, endpoint }: Coming, signal: AbortSignal): Promise<boolean> {
   const own = ownOf(context, datastore)
   const password = handedOut(context.db, context.sealer, own.id)?.password
-  const facts = { version: Number(datastore.version), isNew: datastore.phase === 'creating', ...(password !== undefined && { password }) }
+  const facts = {
+    version: Number(datastore.version),
+    isNew: datastore.phase === 'creating' && datastore.primaryId === null,
+    ...(password !== undefined && { password }),
+  }
   const given = { endpoint, own, passwords: passwordsOf(context, own), ...facts }
   const tellAt = context.now() + TOLD_AFTER_MS
   for (let waitMs = FIRST_PAUSE_MS, isTold = false; ; waitMs = Math.min(waitMs * 2, LONGEST_PAUSE_MS)) {

@@ -38,6 +38,8 @@ export function settingsOf({ plan, sizeGb, version }: ServerSize): Record<string
     max_parallel_maintenance_workers: String(parallel),
     random_page_cost: '1.1',
     wal_level: 'replica',
+    // Five read replicas and a standby, each of which takes two while it is made, and who receives the log.
+    max_wal_senders: '16',
     min_wal_size: mb(between(32, 1024, diskMb / 16)),
     max_wal_size: mb(between(128, 8192, diskMb / 8)),
     max_slot_wal_keep_size: mb(diskMb / 4),

@@ -4,6 +4,7 @@
  * A cluster is made beside its place and renamed, so that one which was cut off is made anew. It has a database already, and in it what takes
  * time to make and would fill the server's memory, under a name that it keeps until its owner is known.
  */
+import { TAKE_COPY } from './copy-script.ts'
 import { NEW_DATABASE } from './roles.ts'
 
 export const CLUSTER_SCRIPT = `
@@ -41,7 +42,10 @@ if [ "$owner" != "$CPD_ID" ]; then
   echo "This disk is that of $owner: make another database, and delete this one." >&2
   exit 1
 fi
-if [ ! -s "$data/PG_VERSION" ]; then
+settings=''
+if [ -n "\${CPD_PRIMARY:-}" ]; then
+${TAKE_COPY}
+elif [ ! -s "$data/PG_VERSION" ]; then
   echo "The data of this database is gone from its disk: recover it from its backups into a new one." >&2
   exit 1
 fi
@@ -54,7 +58,8 @@ elif [ ! -e "$ballast" ] && [ "$free" -gt 192 ]; then
 fi
 rm -f "$data/postmaster.pid"
 postgres -D "$data" -c config_file="$CPD_SECRETS/postgresql.conf" -c hba_file="$CPD_SECRETS/pg_hba.conf" \\
-  -c listen_addresses="$CPD_LISTEN" -c port="$PORT" &
+  -c listen_addresses="$CPD_LISTEN" -c port="$PORT" \\
+  \${CPD_PRIMARY:+-c primary_conninfo="$CPD_PRIMARY" -c primary_slot_name="$CPD_SLOT"} $settings &
 server=$!
 trap 'kill -INT "$server" 2>/dev/null || true' TERM INT
 while :; do

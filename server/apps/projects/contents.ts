@@ -19,7 +19,12 @@ export interface ResourceKind {
 export const resourceKinds = {
   serviceIds: { one: 'service', table: 'services', isThere: 'deleted_at IS NULL' },
   envGroupIds: { one: 'env group', table: 'env_groups', isThere: 'TRUE' },
-  databasesIds: { one: 'database', table: 'datastores', isOfKind: "kind = 'postgres'", isThere: "phase <> 'deleting'" },
+  databasesIds: {
+    one: 'database',
+    table: 'datastores',
+    isOfKind: "kind = 'postgres'",
+    isThere: "phase <> 'deleting' AND role <> 'standby'",
+  },
   redisIds: { one: 'key-value store', table: 'datastores', isOfKind: "kind = 'key_value'", isThere: "phase <> 'deleting'" },
 } as const satisfies Record<string, ResourceKind>
 
@@ -56,6 +61,7 @@ export function findResource(db: Database, workspaceId: string, id: string): Pla
 export function placeResource(db: Database, { id, environmentId }: Pick<PlacedResource, 'id' | 'environmentId'>, now: number): void {
   for (const { table } of allKinds)
     db.query(`UPDATE ${table} SET environment_id = ?, updated_at = ? WHERE id = ?`).run(environmentId, now, id)
+  db.query('UPDATE datastores SET environment_id = ?, updated_at = ? WHERE primary_id = ?').run(environmentId, now, id)
   // A group of a whole project is of one environment from then on, or of none.
   db.query('UPDATE env_groups SET project_id = NULL WHERE id = ?').run(id)
 }

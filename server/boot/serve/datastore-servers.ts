@@ -1,19 +1,37 @@
-import type { DatastoreServers } from '../../apps/datastores/kind.ts'
+import type { DatastoreServer, DatastoreServers } from '../../apps/datastores/kind.ts'
 import { keyValueServer } from '../../apps/key-value/server.ts'
 import { alignUsersQuietly } from '../../apps/postgres/credentials/align.ts'
 import { postgresServer } from '../../apps/postgres/server.ts'
+import { forgetFollower, mayFollow, tendReplication } from '../../apps/replication/tend.ts'
 import type { Context } from './context.ts'
 
 export function datastoreServers(context: Context): DatastoreServers {
-  const postgres = postgresServer(context, { onStarted: (place) => alignUsersQuietly(context, place) })
+  const postgres = postgresServer(context, hooksOf(context))
   return {
     postgres: {
       ...postgres,
+      ...replicated(context),
       async beforeRemoval(datastore) {
         await postgres.beforeRemoval?.(datastore)
-        await context.work.keepLastBackup(datastore.id)
+        if (datastore.primaryId === null) return await context.work.keepLastBackup(datastore.id)
+        await forgetFollower(context, datastore)
+        await context.work.ways.remove(datastore)
       },
     },
     key_value: keyValueServer(context),
   }
 }
+
+const hooksOf = (context: Context): Parameters<typeof postgresServer>[1] => ({
+  onStarted: (place) => alignUsersQuietly(context, place),
+  leadToPrimary: (datastore) => context.work.ways.open(datastore),
+})
+
+/** What databases have to do with others. */
+const replicated = (context: Context): Pick<DatastoreServer, 'mayRun' | 'tend'> => ({
+  mayRun: async (datastore) => datastore.primaryId === null || (await mayFollow(context, datastore)),
+  async tend(datastore, endpoint) {
+    await tendReplication(context, { datastore, endpoint })
+    return undefined
+  },
+})

@@ -10,6 +10,7 @@ import { createJobWork } from '../../apps/jobs/work.ts'
 import { createNotificationWork, type NotificationWork } from '../../apps/notifications/work.ts'
 import { createDeployQueue } from '../../apps/pipeline/queue.ts'
 import { createSpareWork } from '../../apps/postgres/spare/work.ts'
+import { createWays } from '../../apps/replication/ways.ts'
 import { servicesToWatch } from '../../apps/services/store.ts'
 import { createWebhookWork } from '../../apps/webhooks/dispatch/work.ts'
 import type { AcmeSettings } from '../../edge/certificates/acme/settings.ts'
@@ -65,6 +66,7 @@ export function createWork(
     }),
     republishCertificates: () => certificates.republish(),
     keeper,
+    ways: createWays(base),
     takenDisks: createLeases(),
     awaited: createAwaitedWorkloads({ ...base, sets: keeper }),
     interruptDeploy: (deployId, because) => afterChange(base.db, () => queue.interrupt(deployId, because)),

@@ -34,6 +34,7 @@ import keyValueStores from './migrations/0030_key_value_stores.sql' with { type:
 import adoptedBackups from './migrations/0031_adopted_backups.sql' with { type: 'text' }
 import postgresSpares from './migrations/0032_postgres_spares.sql' with { type: 'text' }
 import postgresClusters from './migrations/0033_postgres_clusters.sql' with { type: 'text' }
+import replicas from './migrations/0034_replicas.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -70,6 +71,7 @@ const migrations: Migration[] = [
   { version: 31, up: [adoptedBackups], down: '' },
   { version: 32, up: [postgresSpares], down: '' },
   { version: 33, up: [postgresClusters], down: '' },
+  { version: 34, up: [replicas], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

@@ -7,7 +7,7 @@ import { refuseProtected, type Viewer } from '../../../identity/scopes/protectio
 import { isWithin } from '../../../identity/scopes/scope.ts'
 import { inOneChange } from '../../../platform/db/change.ts'
 import type { AppContext } from '../../context.ts'
-import { addDatastore, refuseBadSize, refuseLargeDatastore, refuseUnlessReady } from '../../datastores/operations.ts'
+import { addDatastore, refuseBadSize, refuseLargeDatastore, refuseReplica, refuseUnlessReady } from '../../datastores/operations.ts'
 import { requireDatastore } from '../../datastores/require.ts'
 import { datastoreById, findDatastore, isDatastoreNameTaken, type StoredDatastore } from '../../datastores/store.ts'
 import { addOwnPostgres } from '../../postgres/create.ts'
@@ -27,8 +27,8 @@ export function requireBackups(context: AppContext, viewer: Viewer, id: string):
   const isVisible =
     set?.kind === 'postgres' && set.workspaceId === viewer.workspaceId && isWithin(viewer.scope, { id, environmentId: set.environmentId })
   if (isThere || !isVisible || set.isRemoving) {
-    requireDatastore(context, viewer, id, 'postgres')
-    return set
+    const { primaryId } = requireDatastore(context, viewer, id, 'postgres')
+    return primaryId === null ? set : backupSetOf(context.db, primaryId)
   }
   refuseProtected(context.db, viewer, set.environmentId)
   return set
@@ -38,6 +38,7 @@ const MOST_WAITING = 3
 
 /** @throws AppError conflict for a database that does not run, or of which a backup is being taken. */
 export function requestManualBackup(context: AppContext, datastore: StoredDatastore): StoredBackup {
+  refuseReplica(datastore, 'backups are taken there.')
   refuseUnlessReady(datastore)
   if (datastore.suspendedBy !== null) throw new AppError('conflict', `${datastore.name} is suspended. Resume it first.`)
   const set = backupSetOf(context.db, datastore.id)

@@ -45,7 +45,7 @@ export function createReceivers(context: AppContext, { deps, relays, onStreaming
   }
   async function run(id: string): Promise<number | undefined> {
     const datastore = datastoreById(context.db, id)
-    if (datastore?.kind !== 'postgres' || datastore.phase === 'deleting') return undefined
+    if (datastore?.kind !== 'postgres' || datastore.primaryId !== null || datastore.phase === 'deleting') return undefined
     const isStreaming = await streams.keep({ datastore, source: await sourceOf(context, relays, datastore) })
     storing.poke(id)
     if (isStreaming) return context.now() + LOOK_EVERY_MS

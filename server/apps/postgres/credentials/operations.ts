@@ -4,6 +4,7 @@ import { maxCredentials, type PostgresCredentialCreate } from '../../../../share
 import type { AppContext } from '../../context.ts'
 import { credentialsOf, handedOut, insertCredential } from '../../datastores/credential-store.ts'
 import type { ServerEndpoint } from '../../datastores/kind.ts'
+import { refuseReplica } from '../../datastores/operations.ts'
 import type { StoredDatastore } from '../../datastores/store.ts'
 import { recordEvent } from '../../events/store.ts'
 import { answered, endpointOf, ownOf, requireEndpoint } from '../session.ts'
@@ -28,6 +29,7 @@ export async function addUser(
   { body = {}, change }: { body: PostgresCredentialCreate | undefined; change: Change },
 ): Promise<string> {
   const { id } = datastore
+  refuseReplica(datastore, 'its users are made there.')
   const name = userNameOf({ wanted: body.username, owner: ownOf(context, datastore).databaseUser, random: randomBytes(2).toString('hex') })
   const endpoint = requireEndpoint(context, datastore)
   refuseFull(context, datastore, name)
@@ -71,6 +73,7 @@ export async function takeUser(
 ): Promise<void> {
   const { db, sealer, now } = context
   const { id, workspaceId, name: database } = datastore
+  refuseReplica(datastore, 'its users are deleted there.')
   change(() => {
     if (handedOut(db, sealer, id)?.user === name)
       throw new AppError('conflict', `Connection strings name ${name}. Make another user first: that one is named from then on.`)
