@@ -42,6 +42,7 @@ const columns: Column<Postgres>[] = [
   { title: 'PLAN', value: ({ plan }) => plan },
   { title: 'DISK', value: ({ diskSizeGB }) => `${diskSizeGB} GB`, align: 'right' },
   { title: 'VERSION', value: ({ version }) => version },
+  { title: 'ROLE', value: ({ role }) => role },
   { title: 'STATUS', value: ({ status }) => status, colour: ({ status }) => (status === 'available' ? 'green' : 'yellow') },
 ]
 
@@ -60,6 +61,8 @@ async function get(context: Context, name: string): Promise<void> {
     ['Name', found.name],
     ['Id', found.id],
     ['Status', found.status],
+    ['Replica of', found.primaryPostgresID],
+    ['Replicas', found.readReplicas.map((replica) => replica.name).join(', ') || undefined],
     ['Plan', found.plan],
     ['Version', found.version],
     ['Database', found.databaseName],

@@ -23,7 +23,17 @@ interface CreateOptions extends SettingOptions, PlaceOptions {
   pgVersion?: string
   databaseName?: string
   user?: string
+  readReplica?: string[]
   detach?: boolean
+}
+
+interface ReplicaOptions {
+  addReplica?: string[] | undefined
+  removeReplica?: string[] | undefined
+}
+
+interface UpdateOptions extends SettingOptions, ReplicaOptions {
+  name?: string
 }
 
 export function addPostgresSettingCommands(postgres: Command, start: Start): void {
@@ -32,13 +42,16 @@ export function addPostgresSettingCommands(postgres: Command, start: Start): voi
     .option('--pg-version <major>', 'Major version of PostgreSQL')
     .option('--database-name <name>', 'What the database is called in SQL')
     .option('--user <name>', 'Its first user, who owns it')
+    .option('--read-replica <name>', 'A read replica with this name; can be repeated', gather)
     .option('-d, --detach', 'Do not wait until it is available')
     .addHelpText('after', '\nExample:\n  $ cpctl postgres create shop --plan basic_1gb --disk 10')
     .action((name: string, options: CreateOptions, command: Command) => create(start(command), name, options))
   addSettings(postgres.command('update').description('Change a database; another plan or other settings restart it'))
     .argument('<database>', 'Name or id')
     .option('--name <name>', 'New name')
-    .action((name: string, options: SettingOptions & { name?: string }, command: Command) => update(start(command), name, options))
+    .option('--add-replica <name>', 'Give it a read replica with this name; can be repeated', gather)
+    .option('--remove-replica <name>', 'Delete its read replica with this name; can be repeated', gather)
+    .action((name: string, options: UpdateOptions, command: Command) => update(start(command), name, options))
 }
 
 const addSettings = (command: Command): Command =>
@@ -53,6 +66,13 @@ const addSettings = (command: Command): Command =>
       'Setting of the server in place of that of the plan, such as work_mem=16MB; all that are wanted',
       gather,
     )
+
+function replicasFor({ name, readReplicas }: Postgres, { addReplica = [], removeReplica = [] }: ReplicaOptions): { name: string }[] {
+  const there = readReplicas.map((replica) => replica.name)
+  const unknown = removeReplica.find((replica) => !there.includes(replica))
+  if (unknown !== undefined) throw usageError(`${name} has no read replica ${unknown}.`, `It has: ${there.join(', ') || 'none'}.`)
+  return [...new Set([...there.filter((replica) => !removeReplica.includes(replica)), ...addReplica])].map((replica) => ({ name: replica }))
+}
 
 const settingsIn = ({ plan, disk, autoscale, allowIp, set }: SettingOptions): PostgresPatch =>
   present({
@@ -69,9 +89,18 @@ function settingIn(text: string): [string, string] {
   return [text.slice(0, at), text.slice(at + 1)]
 }
 
-async function create(context: Context, name: string, { pgVersion, databaseName, user, detach, ...options }: CreateOptions): Promise<void> {
+async function create(
+  context: Context,
+  name: string,
+  { pgVersion, databaseName, user, readReplica, detach, ...options }: CreateOptions,
+): Promise<void> {
   const place = await placeOfNew(context, options)
-  const own = present({ version: pgVersion, databaseName, databaseUser: user })
+  const own = present({
+    version: pgVersion,
+    databaseName,
+    databaseUser: user,
+    readReplicas: readReplica?.map((replica) => ({ name: replica })),
+  })
   const body = { name, ...settingsIn(options), ...own, ...(place && { environmentId: place.environment.id }) }
   const made = await context.client.call('createPostgres', { body })
   const database: Postgres = detach === true ? made : await untilAvailable(context, made)
@@ -80,10 +109,14 @@ async function create(context: Context, name: string, { pgVersion, databaseName,
   context.print(clean`cpctl postgres info ${database.name} tells how to connect, cpctl postgres psql ${database.name} does.`)
 }
 
-async function update(context: Context, nameOrId: string, { name, ...options }: SettingOptions & { name?: string }): Promise<void> {
-  const body = { ...settingsIn(options), ...present({ name }) }
-  if (Object.keys(body).length === 0) throw usageError('There is nothing to change.', 'cpctl postgres update --help tells what can be.')
-  const { id } = await resolvePostgres(context, nameOrId)
+async function update(context: Context, nameOrId: string, { name, addReplica, removeReplica, ...options }: UpdateOptions): Promise<void> {
+  const given = { ...settingsIn(options), ...present({ name }) }
+  const hasOther = addReplica !== undefined || removeReplica !== undefined
+  if (Object.keys(given).length === 0 && !hasOther)
+    throw usageError('There is nothing to change.', 'cpctl postgres update --help tells what can be.')
+  const database = await resolvePostgres(context, nameOrId)
+  const { id } = database
+  const body = hasOther ? { ...given, readReplicas: replicasFor(database, { addReplica, removeReplica }) } : given
   const changed = await context.client.call('updatePostgres', { params: { postgresId: id }, body })
   if (context.isJson) context.printJson(changed)
   else context.print(clean`Changed ${changed.name}.`)
