@@ -66,6 +66,7 @@ export const idlePrograms: Programs = {
 export const idleWork: Work = {
   poke() {},
   interruptDeploy() {},
+  ways: { open: async () => {}, remove: async () => {} },
   takenDisks: createLeases(),
   awaited: { run: async () => {}, end: async () => {}, specOf: () => undefined, changed() {} },
   keepLastBackup: async () => {},

@@ -10,7 +10,7 @@ const current = { id: 'dpg.2', isDropped: false }
 const up = { setId: 'dpg.2', phase: 'running' } as const
 
 const plan = (datastore: Partial<Row>, situation: Partial<DatastoreSituation> = {}) =>
-  planDatastore({ datastore: { ...row, ...datastore }, sets: [], replicas: [], grow: 'offline', ...situation })
+  planDatastore({ datastore: { ...row, ...datastore }, sets: [], replicas: [], grow: 'offline', followers: 0, ...situation })
 
 test('a new one gets its volume before its server, and is ready when that is up', () => {
   expect(plan({ phase: 'creating' })).toEqual([{ kind: 'make_volume' }, { kind: 'run', setId: 'dpg.2' }])

@@ -47,7 +47,7 @@ it('a user that was deleted since a backup is not let in to what is restored of 
   const restored = datastoreById(server.db, id)
   if (restored === undefined) throw new Error('It is gone')
   const { context } = server
-  const { untilReady } = postgresServer(context, { onStarted: (place) => alignUsersQuietly(context, place) })
+  const { untilReady } = postgresServer(context, { onStarted: (place) => alignUsersQuietly(context, place), leadToPrimary: async () => {} })
   await untilReady({ ...restored, phase: 'creating' }, { host: '127.0.0.1', port: postgres.port }, new AbortController().signal)
   await expect(connectAs('revoked', 'pw').connect()).rejects.toThrow()
 })
