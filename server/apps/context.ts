@@ -27,8 +27,13 @@ import type { Metrics } from '../telemetry/metrics/metrics.ts'
 import type { TrafficReader } from '../telemetry/traffic/port.ts'
 import type { BackupSettings } from './backups/settings.ts'
 import type { Belongings } from './belongings.ts'
-import type { Ways } from './replication/ways.ts'
 import type { AppSettings } from './settings.ts'
+
+/** Ways of replicas to wherever their primaries are at each moment. Both calls can be repeated. */
+export interface Ways {
+  open(replica: { id: string; number: number; primaryId: string | null }): Promise<void>
+  remove(replica: { id: string }): Promise<void>
+}
 
 /** What routes and work ask for to be done soon; durable intent is in the database before they ask. */
 export interface AppWork {
@@ -38,7 +43,6 @@ export interface AppWork {
   deployEnded(deployId: string): void
   /** Sees to it that a database that goes can be recovered, before anything of it is taken away. Repeatable. */
   keepLastBackup(datastoreId: string): Promise<void>
-  /** Ways of replicas to their primaries. */
   readonly ways: Ways
   /** Disks that a command has, by their services: they are neither replaced nor grown meanwhile. */
   readonly takenDisks: Leases

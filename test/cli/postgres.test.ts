@@ -96,7 +96,7 @@ test('databases are listed, shown, changed, stopped, started and deleted', async
     restartPostgres: () => undefined,
     deletePostgres: () => undefined,
   })
-  expect((await run(['list'])).stdout).toMatch(/shop +dpg-\w+-a +basic_256mb +1 GB +18 +available/)
+  expect((await run(['list'])).stdout).toMatch(/shop +dpg-\w+-a +basic_256mb +1 GB +18 +primary +available/)
   expect((await run(['get', 'shop'])).stdout).toContain('nobody from outside')
   expect((await run(['info', 'shop'])).stdout).toContain(`postgresql://u:p@${id}/shop`)
   expect((await run(['update', 'shop'])).exitCode).toBe(2)

@@ -14,7 +14,7 @@ export interface DatastoreServer {
   readonly port: number
   /** How long it may take to stop before it is killed. */
   readonly graceMs: number
-  /** Whether it may be started now; asked before each start that is not the keeper's. Repeatable. Absent: always. */
+  /** Asked before each start that is not the keeper's: whether one may be now. Repeatable. Absent: always. */
   mayRun?(datastore: StoredDatastore): Promise<boolean>
   specOf(datastore: StoredDatastore): Promise<ServerSpec>
   /** Fills a new volume with what takes its time, before the server starts for the first time. Repeatable. */

@@ -22,7 +22,7 @@ export type ReplicationStep =
 
 export interface Replication {
   followers: readonly Follower[]
-  /** Those of followers, be they gone. */
+  /** Slots of followers, gone ones included. */
   slots: readonly KnownSlot[]
   /** Number of the oldest segment of the log that the server has. */
   oldestSegment: number

@@ -9,20 +9,13 @@ import { removeTree } from '../../platform/files/tree/remove.ts'
 import { openSocketWay } from '../../platform/network/socket-way.ts'
 import type { Paths } from '../../platform/paths.ts'
 import { materialFolder } from '../backups/repository/layout.ts'
-import type { AppContext } from '../context.ts'
+import type { AppContext, Ways } from '../context.ts'
 import type { StoredDatastore } from '../datastores/store.ts'
 import { WAY_PORT, wayOf } from '../postgres/following.ts'
 import { endpointOf } from '../postgres/session.ts'
 
 /** One to stream by, two while a copy is taken, and as many that are ending. */
 const MAX_CONNECTIONS = 6
-
-export interface Ways {
-  /** Leads a replica to wherever its primary is at each moment. Repeatable. */
-  open(replica: StoredDatastore): Promise<void>
-  /** Takes the way of a replica away that goes. Repeatable. */
-  remove(replica: Pick<StoredDatastore, 'id'>): Promise<void>
-}
 
 export function createWays(context: Pick<AppContext, 'db' | 'paths' | 'stopping'>): Ways {
   const open = new Map<string, Promise<Server>>()
@@ -51,7 +44,7 @@ export function createWays(context: Pick<AppContext, 'db' | 'paths' | 'stopping'
 
 const folderOf = (paths: Paths, replica: Pick<StoredDatastore, 'id'>): string => materialFolder(paths, wayOf(replica))
 
-function openWay({ db, paths }: Pick<AppContext, 'db' | 'paths'>, replica: StoredDatastore): Promise<Server> {
+function openWay({ db, paths }: Pick<AppContext, 'db' | 'paths'>, replica: Parameters<Ways['open']>[0]): Promise<Server> {
   const { primaryId, number: uid } = replica
   const folder = folderOf(paths, replica)
   mkdirSync(folder, { recursive: true, mode: 0o711 })
