@@ -53,10 +53,10 @@ async function linkedGroups({ client }: Asking, { id }: Service, groups: readonl
   )
 }
 
-/** Every database and key-value store that the caller sees, where one is in these environments. */
+/** Every database and key-value store that the caller sees, where one is in these environments. Copies begin without read replicas. */
 export async function readDatastores({ client }: Asking, environments: readonly Environment[]): Promise<Datastore[]> {
   if (!environments.some(({ databasesIds, redisIds }) => databasesIds.length + redisIds.length > 0)) return []
-  const databases = await allPages((query) => client.call('listPostgres', { query }))
+  const databases = await allPages((query) => client.call('listPostgres', { query: { ...query, includeReplicas: false } }))
   const stores = await allPages((query) => client.call('listKeyValue', { query }))
   return [
     ...databases.map(({ postgres: of }) => ({ kind: 'postgres' as const, of })),

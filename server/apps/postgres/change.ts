@@ -29,7 +29,8 @@ export function changePostgres(context: AppContext, actor: Actor, { datastore, p
     const changed = withinQuotas(context, datastore.workspaceId, () => {
       if (patch.readReplicas !== undefined) setReplicas(context, actor, { primary: datastore, wanted: patch.readReplicas ?? [] })
       // Who follows it has its settings as well, from the moment that it has them.
-      if (isFreshStart) for (const one of followersOf(context.db, datastore.id)) changeDatastore(context, one, { change: { plan }, isFreshStart })
+      if (isFreshStart)
+        for (const one of followersOf(context.db, datastore.id)) changeDatastore(context, one, { change: { plan }, isFreshStart })
       return changeDatastore(context, datastore, { change: { name, plan, growToGb, ...(ipAllowList && { ipAllowList }) }, isFreshStart })
     })
     tell(context, { datastore, own, change })
