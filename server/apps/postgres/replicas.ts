@@ -103,7 +103,14 @@ export function addFollower(context: AppContext, actor: Actor, { primary, role, 
   const sealedAnew = (sealed: string, what: 'admin' | 'backup') =>
     sealer.seal(sealer.open(sealed, passwordPurpose(primary.id, what)), passwordPurpose(replica.id, what))
   insertPostgres(db, {
-    ...{ ...own, id: replica.id, parameterOverrides: parameterOverrides ?? {}, isHighlyAvailable: false, connectionPool: 'none', hasCluster: true },
+    ...{
+      ...own,
+      id: replica.id,
+      parameterOverrides: parameterOverrides ?? {},
+      isHighlyAvailable: false,
+      connectionPool: 'none',
+      hasCluster: true,
+    },
     adminPasswordSealed: sealedAnew(own.adminPasswordSealed, 'admin'),
     backupPasswordSealed: sealedAnew(own.backupPasswordSealed, 'backup'),
   })
