@@ -64,10 +64,70 @@ test('a tenant makes tables and trusted extensions, and comes out of the databas
     "SET session_preload_libraries = 'evil'",
     'SELECT pg_reload_conf()',
     'SELECT * FROM pg_authid',
+    "SELECT pg_read_binary_file('postgresql.auto.conf')",
+    "COPY kept TO '/tmp/kept'",
+    "ALTER SYSTEM SET work_mem = '1GB'",
+    'ALTER SYSTEM RESET ALL',
+    'ALTER DATABASE postgres ALLOW_CONNECTIONS false',
+    "ALTER DATABASE postgres SET search_path = 'evil'",
+    'ALTER DATABASE template1 IS_TEMPLATE false',
+    "ALTER DATABASE shop SET session_preload_libraries = 'evil'",
+    "ALTER ROLE cpd_admin SET statement_timeout = '1ms'",
+    "ALTER ROLE ALL SET statement_timeout = '1ms'",
+    "ALTER ROLE cpd_backup VALID UNTIL '2000-01-01'",
+    'ALTER ROLE cpd_backup RENAME TO mine',
+    'DROP ROLE cpd_backup',
+    'GRANT cpd_admin TO CURRENT_USER',
+    'GRANT cpd_backup TO CURRENT_USER',
+    'GRANT pg_signal_backend TO CURRENT_USER',
+    'GRANT pg_monitor TO CURRENT_USER',
+    'CREATE ROLE pg_mine',
+    'CREATE ROLE another REPLICATION',
+    'CREATE ROLE another BYPASSRLS',
+    'REASSIGN OWNED BY cpd_admin TO CURRENT_USER',
+    'CREATE EVENT TRIGGER evil ON ddl_command_start EXECUTE FUNCTION pg_catalog.version()',
+    "CREATE SUBSCRIPTION evil CONNECTION 'host=127.0.0.1' PUBLICATION evil",
+    'CREATE PUBLICATION evil FOR ALL TABLES',
+    "CREATE TABLESPACE evil LOCATION '/tmp'",
+    "SELECT pg_create_physical_replication_slot('evil')",
+    "SELECT pg_drop_replication_slot('cpd')",
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_get_wal_receiver() UNION ALL SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'cpd_backup'",
+    "SELECT pg_backup_start('evil')",
+    'SELECT pg_switch_wal()',
+    'SELECT pg_promote()',
+    'SELECT pg_wal_replay_pause()',
+    'SELECT pg_rotate_logfile()',
+    'SELECT pg_ls_waldir()',
+    'SELECT pg_stat_statements_reset()',
+    "SELECT lo_export(1, '/tmp/evil')",
+    'SET session_authorization = cpd_admin',
+    'SET session_replication_role = replica',
+    'SET zero_damaged_pages = on',
+    "LOAD 'auto_explain'",
   ])
     await expect(sql.run(hostile), hostile).rejects.toThrow()
+  const untrusted = await sql.run('SELECT DISTINCT name FROM pg_available_extension_versions WHERE superuser AND NOT trusted')
+  expect(untrusted.map(({ name }) => name)).toEqual(expect.arrayContaining(['dblink', 'postgres_fdw', 'file_fdw', 'pageinspect']))
+  for (const { name } of untrusted) await expect(sql.run(`CREATE EXTENSION "${name}"`), String(name)).rejects.toThrow()
   await sql.close()
   await expect(connect({ user: 'cpd_admin' })).rejects.toThrow()
+})
+
+test('limits of time that an owner sets for all do not end what the platform asks', async () => {
+  const sql = await connect()
+  for (const limit of ['transaction_timeout', 'idle_in_transaction_session_timeout', 'lock_timeout'])
+    await sql.run(`ALTER DATABASE ${database.databaseName} SET ${limit} = '1ms'`)
+  await sql.close()
+  expect(await call(`${path()}/connections`, asAdmin())).toMatchObject({ status: 200 })
+  const { body } = await call<{ username: string }>(`${path()}/credentials`, { ...asAdmin(), json: {} })
+  const other = (await call<{ username: string }[]>(`${path()}/credentials`, asAdmin())).body.find(
+    ({ username }) => username !== body.username,
+  )
+  expect((await call(`${path()}/credentials/${other?.username}`, { ...asAdmin(), method: 'DELETE' })).status).toBe(204)
+  const again = await connect()
+  expect(await again.run('SELECT a FROM kept')).toEqual([{ a: 1 }])
+  await again.run(`ALTER DATABASE ${database.databaseName} RESET ALL`)
+  await again.close()
 })
 
 test('a server that is killed comes up again by itself with what was committed', async () => {

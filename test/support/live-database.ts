@@ -21,6 +21,7 @@ export async function addLiveDatabase(server: TestServer, workspaceId: string, {
     sealed('backup'),
     id,
   )
+  db.query("UPDATE datastores SET version = '16' WHERE id = ?").run(id)
   db.query('DELETE FROM datastore_credentials WHERE datastore_id = ?').run(id)
   insertCredential(db, context.sealer, { datastoreId: id, userName: tenant.user, password: tenant.password, createdAt: Date.now() })
   const own = postgresById(db, id)

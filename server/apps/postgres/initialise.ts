@@ -1,7 +1,7 @@
 import type { PostgresConnection, PostgresTarget } from '../../platform/postgres/connect.ts'
 import type { AppContext } from '../context.ts'
 import type { ServerEndpoint } from '../datastores/kind.ts'
-import { ADMIN, ADMIN_SETTINGS, BACKUP, NEW_DATABASE } from './roles.ts'
+import { ADMIN, adminSettings, BACKUP, NEW_DATABASE } from './roles.ts'
 import { quoteName, quoteText, scramVerifier } from './sql.ts'
 import type { StoredPostgres } from './store.ts'
 
@@ -25,7 +25,12 @@ const OWN_ROLES_ALONE = 16
 /** Has a server know the roles and the database of a new one. Repeatable. Returns whether all in it is new. @throws whatever refuses. */
 export async function initialise({ connectPostgres }: Pick<AppContext, 'connectPostgres'>, given: Initialising): Promise<boolean> {
   const { endpoint, own, passwords, isNew } = given
-  const admin: Omit<PostgresTarget, 'database'> = { ...endpoint, user: ADMIN, password: passwords.admin, settings: ADMIN_SETTINGS }
+  const admin: Omit<PostgresTarget, 'database'> = {
+    ...endpoint,
+    user: ADMIN,
+    password: passwords.admin,
+    settings: adminSettings(given.version),
+  }
   const isFresh = await using(connectPostgres({ ...admin, database: 'postgres' }), async (sql) => {
     await sql.run(isNew ? rolesSql(given) : 'SELECT 1')
     if (!isNew) return false
@@ -44,7 +49,8 @@ export function databaseSql(
   known: readonly string[],
 ): string[] {
   const [name, user] = [quoteName(databaseName), quoteName(databaseUser)]
-  if (known.includes(databaseName)) return []
+  // Its owner may have shut the one that is restored, from another database.
+  if (known.includes(databaseName)) return [`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS true`]
   if (!known.includes(NEW_DATABASE)) return [`CREATE DATABASE ${name} OWNER ${user}`]
   return [`ALTER DATABASE ${NEW_DATABASE} OWNER TO ${user}`, `ALTER DATABASE ${NEW_DATABASE} RENAME TO ${name}`]
 }

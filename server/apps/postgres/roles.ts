@@ -4,14 +4,24 @@ export const ADMIN = 'cpd_admin'
  * What holds for each session of the superuser. The owner of a database can have settings of its own for all who connect to it, the
  * superuser included: another role, another place to look names up, nothing but reading. What a client begins with goes before those.
  */
-export const ADMIN_SETTINGS = {
+const ADMIN_SETTINGS = {
   search_path: 'pg_catalog',
   role: 'none',
   default_transaction_read_only: 'off',
   local_preload_libraries: '',
   idle_session_timeout: '0',
   statement_timeout: '0',
+  lock_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
 }
+
+/** Version from which on a transaction as a whole has a limit of time. Servers refuse to begin with a setting that they do not know. */
+const LIMITED_TRANSACTIONS = 17
+
+export const adminSettings = (version: number): Readonly<Record<string, string>> => ({
+  ...ADMIN_SETTINGS,
+  ...(version >= LIMITED_TRANSACTIONS && { transaction_timeout: '0' }),
+})
 
 export const BACKUP = 'cpd_backup'
 

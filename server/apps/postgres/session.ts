@@ -5,8 +5,8 @@ import { workloadsOf } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'
 import { passwordPurpose } from '../datastores/credential-store.ts'
 import type { ServerEndpoint } from '../datastores/kind.ts'
-import { OWNER_KIND, type StoredDatastore } from '../datastores/store.ts'
-import { ADMIN, ADMIN_SETTINGS } from './roles.ts'
+import { datastoreById, OWNER_KIND, type StoredDatastore } from '../datastores/store.ts'
+import { ADMIN, adminSettings } from './roles.ts'
 import { postgresById, type StoredPostgres } from './store.ts'
 
 type Deps = Pick<AppContext, 'db' | 'sealer' | 'connectPostgres'>
@@ -46,7 +46,8 @@ export function asAdmin<T>(
 ): Promise<T> {
   const { adminPasswordSealed } = ownOf(deps, { id })
   const password = deps.sealer.open(adminPasswordSealed, passwordPurpose(id, 'admin'))
-  return inSession(deps, { ...endpoint, user: ADMIN, password, database, settings: ADMIN_SETTINGS }, use)
+  const settings = adminSettings(Number(datastoreById(deps.db, id)?.version))
+  return inSession(deps, { ...endpoint, user: ADMIN, password, database, settings }, use)
 }
 
 /** Does something in one connection, which ends with it. @throws whatever refuses. */

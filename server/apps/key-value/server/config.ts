@@ -5,8 +5,10 @@ const MIB = 1024 * 1024
 
 /** The rest is for what keys do not count: buffers of clients, fragments (12 % were measured), pages that a copy to disk holds twice. */
 const SHARE_OF_KEYS = 0.75
-const SHARE_OF_BUFFERS = '10%'
+const SHARE_OF_BUFFERS = '20%'
 const SHARE_OF_BACKUP = 0.1
+/** The program's own bound. */
+const MAX_VALUE_BYTES = 512 * MIB
 
 /** For the platform's own connections, beyond those of the plan. */
 const OWN_CONNECTIONS = 16
@@ -47,13 +49,16 @@ interface Start extends ServerSettings {
 /** The whole configuration file. It holds nothing that versions from 7.2 on, or Redis, would not know. */
 export function configFile({ user, passwords, laid, hasOwnNetwork, ...settings }: Start): string {
   const { plan } = settings
-  const backup = Math.floor(keyValuePlans[plan].memoryMb * MIB * SHARE_OF_BACKUP)
+  const memory = keyValuePlans[plan].memoryMb * MIB
+  const backup = Math.floor(memory * SHARE_OF_BACKUP)
   const lines = {
     bind: hasOwnNetwork ? '* -::*' : '127.0.0.1',
     'protected-mode': 'yes',
     'tcp-keepalive': '60',
     'set-proc-title': 'no',
     'maxmemory-clients': SHARE_OF_BUFFERS,
+    // A single SETRANGE or SETBIT makes a value of any length in one step, which maxmemory does not foresee.
+    'proto-max-bulk-len': String(Math.min(MAX_VALUE_BYTES, Math.floor(memory * (1 - SHARE_OF_KEYS)))),
     'client-output-buffer-limit': `replica ${backup} ${backup} 0`,
     'repl-diskless-sync': 'yes',
     'repl-diskless-sync-delay': '0',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectTo, makeStore, type TestClient, type TestStore } from '../../../support/key-value.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
+import { until } from '../../../support/until.ts'
 
 /** What a tenant tries with the password of a store of their own. */
 
@@ -24,6 +25,7 @@ test.each([
   'CONFIG SET dir /tmp',
   'CONFIG GET *',
   'CONFIG REWRITE',
+  'CONFIG SET notify-keyspace-events KEA',
   'MODULE LOAD /tmp/evil.so',
   'MODULE LOADEX /tmp/evil.so',
   'DEBUG SEGFAULT',
@@ -33,6 +35,8 @@ test.each([
   'ACL SETUSER cpd nopass',
   'ACL LIST',
   'ACL LOAD',
+  'ACL GETUSER cpd',
+  'ACL DELUSER cpd',
   'SYNC',
   'PSYNC ? -1',
   'REPLCONF capa eof',
@@ -81,6 +85,45 @@ test('full memory refuses writes, lets others read and delete, and ends nothing'
   expect(await client.send('SET', 'one', 'more')).toBe('OK')
   expect((await store.get()).status).toBe('available')
 })
+
+test('one value is no larger than what there is beside the keys', async () => {
+  await expect(client.send('SETRANGE', 'huge', '400000000', 'x')).rejects.toThrow(/maximum allowed size/)
+  await expect(client.send('SETBIT', 'huge', '4294967295', '1')).rejects.toThrow(/offset/)
+  expect(await client.send('SETRANGE', 'large', '8000000', 'x')).toBe(8_000_001)
+  await client.send('DEL', 'large')
+})
+
+test('who sees the platform’s sessions learns no password, and who ends them ends nothing else', async () => {
+  const listed = String(await client.send('CLIENT', 'LIST'))
+  expect(listed).toMatch(/user=red-/)
+  expect(listed).not.toContain(await store.password())
+  await client.send('CLIENT', 'KILL', 'USER', 'cpd').catch(() => undefined)
+  await store.request('PATCH', '', { maxmemoryPolicy: 'allkeys-lru' })
+  await until('the policy is in force', async () => /maxmemory_policy:allkeys-lru/.test(String(await client.send('INFO', 'memory'))))
+  await store.request('PATCH', '', { maxmemoryPolicy: 'noeviction' })
+})
+
+test('a tenant who pauses all who connect keeps the platform from nothing', async () => {
+  await client.send('SET', 'kept', 'safe')
+  await client.send('CLIENT', 'PAUSE', '600000', 'ALL')
+  expect(await soonAnswered()).toBe(false)
+  expect(await store.request('POST', '/suspend')).toMatchObject({ status: 202 })
+  await until('it is suspended', async () => (await store.get()).status === 'suspended')
+  await store.request('POST', '/resume')
+  await store.isAvailable()
+  client[Symbol.dispose]()
+  client = await store.connect()
+  expect(await client.send('GET', 'kept')).toBe('safe')
+})
+
+/** Whether the store answers a client within a moment. */
+async function soonAnswered(): Promise<boolean> {
+  const answer = client.send('PING').then(
+    () => true,
+    () => false,
+  )
+  return await Promise.race([answer, Bun.sleep(300).then(() => false)])
+}
 
 test('the password of one store opens no other', async () => {
   const other = await makeStore(platform, { name: 'other', plan: 'free' })

@@ -83,6 +83,9 @@ describe('settings of an owner for all who connect', () => {
     `role = '${tenant.user}'`,
     'default_transaction_read_only = on',
     "statement_timeout = '1ms'",
+    "lock_timeout = '1ms'",
+    "client_encoding = 'SJIS'",
+    'standard_conforming_strings = off',
     "local_preload_libraries = 'no_such_library'",
   ])('do not bind the platform: %s', async (setting) => {
     const former = `former_${setting.length}`
@@ -105,6 +108,25 @@ describe('settings of an owner for all who connect', () => {
     const passwords = { admin: 'pw', backup: 'pw' }
     await initialise(server.context, { endpoint, own: ownOf(server.context, { id }), passwords, version: 16, isNew: true })
   })
+})
+
+it('a database that its owner has shut is open again where it is restored', async () => {
+  const elsewhere = connectAs(tenant.user, tenant.password, 'postgres')
+  await elsewhere.unsafe('ALTER DATABASE app ALLOW_CONNECTIONS false').simple()
+  await elsewhere.close()
+  expect(await api('connections')).toMatchObject({ status: 503 })
+  const endpoint = { host: '127.0.0.1', port: postgres.port }
+  const passwords = { admin: 'pw', backup: 'pw' }
+  await initialise(server.context, { endpoint, own: ownOf(server.context, { id }), passwords, version: 16, isNew: true })
+  expect(await api('connections')).toMatchObject({ status: 200 })
+})
+
+it('a role that was made by SQL is taken over by no user of that name', async () => {
+  await admin.unsafe("CREATE ROLE later LOGIN PASSWORD 'pw'").simple()
+  expect(await api('credentials', { method: 'POST', json: { username: 'later' } })).toMatchObject({ status: 409 })
+  const later = connectAs('later', 'pw')
+  await later`SELECT 1`
+  await later.close()
 })
 
 it('a role that is named as the platform’s own is not hidden', async () => {

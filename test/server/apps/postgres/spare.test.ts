@@ -46,5 +46,5 @@ test("the database of a spare becomes its owner's, once", () => {
   const own = { databaseName: 'shop', databaseUser: 'shop_user' }
   expect(databaseSql(own, [])).toEqual(['CREATE DATABASE "shop" OWNER "shop_user"'])
   expect(databaseSql(own, ['cpd_new'])).toEqual(['ALTER DATABASE cpd_new OWNER TO "shop_user"', 'ALTER DATABASE cpd_new RENAME TO "shop"'])
-  expect(databaseSql(own, ['shop'])).toEqual([])
+  expect(databaseSql(own, ['shop'])).toEqual(['ALTER DATABASE "shop" WITH ALLOW_CONNECTIONS true'])
 })

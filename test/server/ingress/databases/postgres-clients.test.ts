@@ -1,3 +1,5 @@
+import pg from 'pg'
+import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runProcess, spawnProcess } from '../../../../server/platform/process/spawn.ts'
 import { type PostgresServer, startPostgresServer } from '../../../support/postgres-server.ts'
@@ -49,5 +51,42 @@ test('Bun’s own client pools connections, and a large answer arrives whole how
   expect(answers.flat().map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6])
   const [{ text }] = await sql`SELECT repeat('x', 30000000) AS text`
   expect(text).toHaveLength(30_000_000)
+  await sql.end()
+})
+
+const login = { host: '127.0.0.1', user: 'test_user', password: 'pw', database: 'test_db' }
+
+test('node-postgres asks for TLS, verifies the certificate, and its pool connects again after a loss', async () => {
+  const ssl = { ca: world.root, servername: PG_HOST }
+  const pool = new pg.Pool({ ...login, port: world.postgresPort, ssl, max: 2 })
+  pool.on('error', () => {})
+  const { rows } = await pool.query({
+    name: 'kept',
+    text: 'SELECT $1::jsonb AS doc, $2::int8 AS n',
+    values: [{ a: ['ä'] }, '9007199254740993'],
+  })
+  expect(rows).toEqual([{ doc: { a: ['ä'] }, n: '9007199254740993' }])
+  await expect(pool.query('SELECT 1 / 0')).rejects.toMatchObject({ code: '22012' })
+  await pool.query('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => undefined)
+  const again = () => pool.query('SELECT 1 AS one').catch(() => undefined)
+  expect((await until('it is connected again', again)).rows).toEqual([{ one: 1 }])
+  await pool.end()
+})
+
+test('postgres.js runs transactions over TLS, and cancels what runs', async () => {
+  const sql = postgres({ ...login, port: world.postgresPort, ssl: { ca: world.root, servername: PG_HOST }, max: 2 })
+  const names = await sql.begin(async (inside) => {
+    await inside`CREATE TEMP TABLE people ON COMMIT DROP AS SELECT ${'Ada'}::text AS name`
+    return await inside`SELECT name FROM people`
+  })
+  expect([...names]).toEqual([{ name: 'Ada' }])
+  const running = sql`SELECT pg_sleep(600)`
+  const ended = expect(running).rejects.toMatchObject({ code: '57014' })
+  await until('it runs', async () => {
+    const [found] = await sql`SELECT count(*)::int AS count FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(600)' AND state = 'active'`
+    return found?.count === 1
+  })
+  running.cancel()
+  await ended
   await sql.end()
 })
