@@ -4,13 +4,13 @@ import { runProcess, spawnProcess } from '../../../server/platform/process/spawn
 import type { KeyValueConnectionInfo } from '../../../shared/key-value.ts'
 import type { PostgresConnectionInfo } from '../../../shared/postgres.ts'
 import { cancelRequest } from '../../server/ingress/databases/packets.ts'
-import { call } from '../../support/client.ts'
+import { call, cookieOf } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import type { ClientsWorld } from './world.ts'
 
 /** What another workspace has, and what it tries things with. */
 interface Stranger {
-  workspaceId: string
+  run(...args: string[]): Promise<string>
   postgres: PostgresConnectionInfo
   keyValue: KeyValueConnectionInfo
   postgresId: string
@@ -32,23 +32,41 @@ interface Try {
   problem?: string | undefined
 }
 
-async function settle({ cpd, cpctl, certified }: ClientsWorld): Promise<Stranger> {
-  const { id: workspaceId } = JSON.parse(await cpctl('workspaces', 'create', 'strangers', '--json')) as { id: string }
-  const there = (...args: string[]) => cpctl('--workspace', workspaceId, ...args)
+async function settle({ cpd, certified }: ClientsWorld): Promise<Stranger> {
+  const token = await keyOfStrangers(cpd)
+  const there = async (...args: string[]) => {
+    const { exitCode, stdout, stderr } = await cpd.cpctl(args, { env: { CPCTL_TOKEN: token } })
+    if (exitCode !== 0) throw new Error(`cpctl ${args.join(' ')} ended with ${exitCode}: ${stdout}${stderr}`)
+    return stdout
+  }
   const idOf = async (kind: string) => (JSON.parse(await there(kind, 'get', 'theirs', '--json')) as { id: string }).id
   await there('postgres', 'create', 'theirs', '--allow-ip', 'everywhere')
   await there('kv', 'create', 'theirs', '--allow-ip', 'everywhere')
   await there('deploy', resolve('test/fixtures/apps/hello-js'), '--no-guard')
   const [postgresId, keyValueId] = [await idOf('postgres'), await idOf('kv')]
   await certified(postgresId)
-  const as = { token: cpd.token, headers: { 'x-workspace-id': workspaceId } }
-  const { body: postgres } = await call<PostgresConnectionInfo>(`${cpd.apiUrl}/v1/postgres/${postgresId}/connection-info`, as)
-  const { body: keyValue } = await call<KeyValueConnectionInfo>(`${cpd.apiUrl}/v1/key-value/${keyValueId}/connection-info`, as)
-  return { workspaceId, postgresId, keyValueId, postgres, keyValue }
+  const { body: postgres } = await call<PostgresConnectionInfo>(`${cpd.apiUrl}/v1/postgres/${postgresId}/connection-info`, { token })
+  const { body: keyValue } = await call<KeyValueConnectionInfo>(`${cpd.apiUrl}/v1/key-value/${keyValueId}/connection-info`, { token })
+  return { run: there, postgresId, keyValueId, postgres, keyValue }
+}
+
+/** A key of a workspace that the administrator makes; the token of the tests is of the first one alone. */
+async function keyOfStrangers({ apiUrl }: ClientsWorld['cpd']): Promise<string> {
+  const login = { email: 'admin@localhost', password: 'correct horse battery' }
+  const cookie = cookieOf(await call(`${apiUrl}/v1/auth/login`, { json: login }))
+  const { body: workspace } = await call<{ id: string }>(`${apiUrl}/v1/workspaces`, { json: { name: 'strangers' }, cookie })
+  const headers = { 'x-workspace-id': workspace.id }
+  const { status, body } = await call<{ secret: string }>(`${apiUrl}/v1/api-keys`, {
+    json: { name: 'strangers', role: 'admin' },
+    cookie,
+    headers,
+  })
+  if (status !== 201) throw new Error(`No key: ${status} ${JSON.stringify(body)}`)
+  return body.secret
 }
 
 /** An app of theirs does not know our names, and does not get to the addresses either. */
-async function fromInside(world: ClientsWorld, { workspaceId }: Stranger): Promise<Try[]> {
+async function fromInside(world: ClientsWorld, stranger: Stranger): Promise<Try[]> {
   const tries: Try[] = []
   for (const [id, port] of [
     [world.postgres.id, 5432],
@@ -58,7 +76,7 @@ async function fromInside(world: ClientsWorld, { workspaceId }: Stranger): Promi
     for (const place of [id, address]) {
       const script = `timeout 5 bash -c 'exec 3<>/dev/tcp/${place}/${port}' && echo reached || echo refused`
       const ours = await world.cpctl('run', 'javascript', '--', script)
-      const theirs = await world.cpctl('--workspace', workspaceId, 'run', 'hello-js', '--', script)
+      const theirs = await stranger.run('run', 'hello-js', '--', script)
       tries.push({ name: `an app at ${place}`, problem: theirs.includes('reached') ? 'it got there' : undefined })
       if (!ours.includes('reached')) tries.push({ name: `an app of its own at ${place}`, problem: `it does not get there: ${ours}` })
     }
