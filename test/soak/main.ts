@@ -1,10 +1,11 @@
 /**
- * `npx bun test/soak/main.ts abuse|deploys|server-kills|ingress-kills|upgrades|upgrade-from|cycles|schemathesis|webhook-kills|webhook-retries|datastore-kills|datastore-upgrades|clients|ports [options]`: the long proofs: that no request is lost and nothing is left, on the
+ * `npx bun test/soak/main.ts abuse|deploys|server-kills|ingress-kills|upgrades|upgrade-from|cycles|schemathesis|webhook-kills|webhook-retries|datastore-kills|datastore-upgrades|clients|ports|apps [options]`: the long proofs: that no request is lost and nothing is left, on the
  * executables in dist/, and that the API answers as its document says.
  * Prints a summary line and what failed, and ends with 1 where something did.
  */
 import { parseArgs } from 'node:util'
 import { abuse } from './abuse.ts'
+import { apps } from './apps.ts'
 import { clients } from './clients.ts'
 import { cycles } from './cycles.ts'
 import { datastoreKills } from './datastore-kills.ts'
@@ -49,6 +50,7 @@ if (import.meta.main) {
   })
   const load = { ratePerSecond: Number(values.rate), seed: Number(values.seed) }
   const instances = Number(values.instances)
+  const only = values.only.split(',').filter((name) => name !== '')
   const programs: Record<string, () => Promise<Outcome>> = {
     abuse: () => abuse({ seconds: Number(values.seconds), attacks: values.attacks.split(','), executable: values.executable }),
     deploys: () =>
@@ -68,7 +70,8 @@ if (import.meta.main) {
     'webhook-retries': () => webhookRetries(),
     'datastore-upgrades': () => datastoreUpgrades({ isDrained: values.drained }),
     ports: () => ports({ connections: Number(values.connections) }),
-    clients: () => clients(values.only.split(',').filter((name) => name !== '')),
+    clients: () => clients(only),
+    apps: () => apps(only),
     'datastore-kills': () => datastoreKills({ kills: Number(values['server-kills']), seed: Number(values.seed) }),
     cycles: () => cycles({ cycles: Number(values.cycles), services: Number(values.services), seed: Number(values.seed) }),
   }
