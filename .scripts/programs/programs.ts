@@ -6,8 +6,9 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { addNotices, assemblePostgres, assembleValkey } from './assemble.ts'
+import { addNotices, assemblePostgres, assembleValkey, librariesIn } from './assemble.ts'
 import { fetchPinned } from './fetch.ts'
+import { componentsOf, libraries as libraryParts, moreLibraries } from './parts.ts'
 import { pins, versions } from './pins.ts'
 import { run } from './run.ts'
 
@@ -77,7 +78,7 @@ function packPostgres(from: ReturnType<typeof fetchPinned>, folders: Folders): P
   const tree = join(folders.work, 'postgres')
   assemblePostgres(from, tree)
   const pypi = (release = '') => `pkg:pypi/${release.replace('==', '@')}`
-  const { postgres, libraries, vector } = pins[process.arch] ?? {}
+  const { postgres, vector } = pins[process.arch] ?? {}
   addNotices(tree, {
     licences: {
       'PostgreSQL.txt': join(from.postgres, 'unpacked/COPYRIGHT'),
@@ -87,7 +88,8 @@ function packPostgres(from: ReturnType<typeof fetchPinned>, folders: Folders): P
     components: [
       { name: 'postgresql', version: versions.postgres, licence: 'PostgreSQL', purl: pypi(postgres?.release) },
       { name: 'pgvector', version: versions.pgvector, licence: 'PostgreSQL', purl: pypi(vector?.release) },
-      { name: 'openssl', version: versions.openssl, licence: 'Apache-2.0', purl: pypi(libraries?.release) },
+      ...componentsOf(libraryParts, librariesIn(from)),
+      ...componentsOf(moreLibraries, ''),
     ],
   })
   return pack(tree, { kind: 'postgres', version: versions.postgres, made: folders.made })
@@ -98,7 +100,11 @@ function packValkey(from: ReturnType<typeof fetchPinned>, folders: Folders): Pac
   assembleValkey(from, tree)
   addNotices(tree, {
     licences: { 'Valkey.txt': licenceIn(from.valkey, 'LICENSE') },
-    components: [{ name: 'valkey', version: versions.valkey, licence: 'BSD-3-Clause', purl: `pkg:generic/valkey@${versions.valkey}` }],
+    components: [
+      { name: 'valkey', version: versions.valkey, licence: 'BSD-3-Clause', purl: `pkg:generic/valkey@${versions.valkey}` },
+      // Lua is linked into it, with its maker's changes.
+      { name: 'lua', version: '5.1.5', licence: 'MIT', purl: 'pkg:generic/lua@5.1.5' },
+    ],
   })
   return pack(tree, { kind: 'valkey', version: versions.valkey, made: folders.made })
 }
@@ -120,9 +126,14 @@ function pack(tree: string, { kind, version, made }: Pick<PackedProgram, 'kind' 
   return { kind, name, version, archive }
 }
 
+/** These choose the pins, and make nothing. */
+const ofUpdates: ReadonlySet<string> = new Set(['update-pins.ts', 'newer.ts'])
+
 /** What is kept was made by these very scripts out of these very pins. */
 function hashOfRecipe(): string {
-  const files = readdirSync(import.meta.dirname).toSorted()
+  const files = readdirSync(import.meta.dirname)
+    .filter((file) => !ofUpdates.has(file))
+    .toSorted()
   return sha256(
     files.map((file) => readFileSync(join(import.meta.dirname, file), 'utf8')).join('\0') + process.arch + (Bun.which('strip') !== null),
   ).slice(0, 2 * HASH_CHARS)

@@ -18,7 +18,7 @@ const built = join(import.meta.dirname, '../../node_modules/.cache/programs')
 /** Folder of the PostgreSQL inside the executable, or of the newest that the machine has. */
 export async function postgresPrograms(): Promise<string> {
   await mkdir(built, { recursive: true })
-  const programs = await openPrograms({ folder: built, embedded, postgresDirs: [], valkey: undefined })
+  const programs = await openPrograms({ folder: built, embedded, postgresDirs: [], valkey: undefined, onProblem() {} })
   const [newest] = programs.available('postgres')
   if (newest === undefined) throw new Error('There is no PostgreSQL. Run: bun .scripts/programs/programs.ts')
   return await programs.ensure(newest.name)

@@ -4,39 +4,46 @@ import { newerOf } from '../../runtime/programs/newest.ts'
 import type { Program, ProgramKind } from '../../runtime/programs/port.ts'
 import { listPrograms } from '../../runtime/programs/programs.ts'
 import type { Config } from '../settings/config.ts'
+import { glibcHere, glibcProblem } from './glibc.ts'
 
 /** A program as the doctor tells of it, with the release that should be in its place. */
 export interface ToldProgram extends Program {
   newer?: string
+  /** Why it does not start here, as the end of a sentence. */
+  problem?: string
 }
 
-type ToldPrograms = Record<ProgramKind, ToldProgram[]> & { hasZones: boolean }
+type ToldPrograms = Record<ProgramKind, ToldProgram[]> & { hasZones: boolean; problems: readonly string[] }
 
 const ZONES = '/usr/share/zoneinfo'
 
 export async function programsHere({ CP_POSTGRES_DIR: postgresDirs, CP_VALKEY_PROGRAM: valkey }: Config): Promise<ToldPrograms> {
-  const { available } = await listPrograms({ embedded, postgresDirs, valkey })
+  const { available, problems } = await listPrograms({ embedded, postgresDirs, valkey })
+  const outdated = glibcProblem(await glibcHere())
   const told = (kind: ProgramKind) =>
     available(kind).map((program) => {
       const newer = newerOf(program)
-      return { ...program, ...(newer !== undefined && { newer }) }
+      const problem = program.source === 'embedded' && kind === 'postgres' ? outdated : undefined
+      return { ...program, ...(newer !== undefined && { newer }), ...(problem !== undefined && { problem }) }
     })
-  return { postgres: told('postgres'), valkey: told('valkey'), hasZones: existsSync(ZONES) }
+  return { postgres: told('postgres'), valkey: told('valkey'), hasZones: existsSync(ZONES), problems }
 }
 
-export const programLines = ({ postgres, valkey, hasZones }: ToldPrograms): string[] => [
+export const programLines = ({ postgres, valkey, hasZones, problems }: ToldPrograms): string[] => [
   '',
   'Databases',
   ...linesOf('postgres', postgres),
   ...linesOf('valkey', valkey),
+  ...problems.map((problem) => `  no   ${problem}`),
   ...(hasZones ? [] : [`  old  time zones: ${ZONES} is missing, so PostgreSQL knows none by name. Install tzdata.`]),
 ]
 
 function linesOf(name: string, programs: readonly ToldProgram[]): string[] {
   if (programs.length === 0)
     return [`  no   ${name}: this executable has none inside, and the machine has none. Install it, or name one by a setting.`]
-  return programs.map(({ version, source, newer }) => {
+  return programs.map(({ version, source, newer, problem }) => {
     const whose = source === 'embedded' ? 'this executable' : "the machine's"
+    if (problem !== undefined) return `  no   ${name} ${version}: ${problem}. Name one of this machine by a setting.`
     return newer === undefined
       ? `  yes  ${name} ${version}: ${whose}`
       : `  old  ${name} ${version}: ${whose}; ${newer} mends faults that are known`

@@ -145,11 +145,12 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
 type Basis = Pick<Context, 'config' | 'version' | 'paths' | 'log' | 'machine' | 'mailer' | 'stopping' | 'now' | 'after'>
 type Stores = Pick<Context, 'db' | 'sealer' | 'audit' | 'logStore' | 'logHub'>
 
-const programsOf = ({ paths, config }: Pick<Basis, 'paths' | 'config'>): ProgramsOptions => ({
+const programsOf = ({ paths, config, log }: Pick<Basis, 'paths' | 'config' | 'log'>): ProgramsOptions => ({
   folder: paths.engines,
   embedded,
   postgresDirs: config.CP_POSTGRES_DIR,
   valkey: config.CP_VALKEY_PROGRAM,
+  onProblem: (problem) => log.error('program not used', { problem }),
 })
 
 async function takeData({ isOnTrial, log }: ComposeOptions, paths: Paths): Promise<DataLock> {

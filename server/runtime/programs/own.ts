@@ -1,6 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { AppError } from '../../../shared/error.ts'
 import { runProcess } from '../../platform/process/spawn.ts'
 import { SYSTEM_PATH } from '../../platform/process/system-tools.ts'
 import type { Program, ProgramKind } from './port.ts'
@@ -16,16 +15,29 @@ const VERSION_TIMEOUT_MS = 5000
 const DEBIAN_POSTGRES = '/usr/lib/postgresql'
 const SERVER = 'bin/postgres'
 
-/** What is told by settings. @throws AppError bad_request where one of them is no such program, or one that is too old. */
-export async function namedPrograms(settings: { postgresDirs: readonly string[]; valkey: string | undefined }): Promise<OwnProgram[]> {
+export interface NamedPrograms {
+  found: OwnProgram[]
+  /** Why what a setting names is not used, each as a sentence that begins with the setting. */
+  problems: string[]
+}
+
+/** What is told by settings. What cannot be used is told, and keeps nothing else from running: apps need no databases of ours to start. */
+export async function namedPrograms(settings: { postgresDirs: readonly string[]; valkey: string | undefined }): Promise<NamedPrograms> {
   const places = [...settings.postgresDirs.map(postgresIn), ...(settings.valkey === undefined ? [] : [valkeyAt(settings.valkey)])]
-  return await Promise.all(
-    places.map(async ({ setting, ...place }) => {
-      const found = await programAt(place)
-      if (typeof found === 'string') throw new AppError('bad_request', `${setting}: ${found}`)
-      return found
-    }),
-  )
+  const looked = await Promise.all(places.map(async ({ setting, ...place }) => ({ setting, program: await programAt(place) })))
+  const named: NamedPrograms = { found: [], problems: [] }
+  for (const { setting, program } of looked) {
+    const problem = typeof program === 'string' ? program : problemBeside(program, named.found)
+    if (problem !== undefined) named.problems.push(`${setting}: ${problem}`)
+    else if (typeof program !== 'string') named.found.push(program)
+  }
+  return named
+}
+
+/** Databases are made of a major version, so a second folder of one would never be used, or in the place of the first. */
+function problemBeside({ kind, major, folder }: OwnProgram, others: readonly OwnProgram[]): string | undefined {
+  const other = others.find((one) => one.kind === kind && one.major === major)
+  return other && `${folder} has the major version ${major} as ${other.folder} has, which is used. Name one folder for each.`
 }
 
 /** What is found where packages of distributions put it; nothing is said of what is too old. */

@@ -19,6 +19,8 @@ export interface ProgramsOptions {
   valkey: string | undefined
   /** Removes nothing of others: for a version on trial, beside one that serves and may be about to run what it has unpacked. */
   isOnTrial?: boolean
+  /** Told of each setting that names no program which can be used. */
+  onProblem(problem: string): void
 }
 
 const kinds: readonly ProgramKind[] = ['postgres', 'valkey']
@@ -30,25 +32,27 @@ interface Listed {
   available: Programs['available']
   own: readonly OwnProgram[]
   inside: readonly Program[]
+  problems: readonly string[]
 }
 
-/** The operator's own come first, then what is inside, and what the machine has only where nothing is. @throws AppError bad_request for a setting that names none. */
-export async function listPrograms({ embedded, ...named }: Omit<ProgramsOptions, 'folder' | 'isOnTrial'>): Promise<Listed> {
+/** The operator's own come first, then what is inside, and what the machine has only where nothing is. A setting that names none is told in `problems`. */
+export async function listPrograms({ embedded, ...named }: Omit<ProgramsOptions, 'folder' | 'isOnTrial' | 'onProblem'>): Promise<Listed> {
   const inside = embedded.map(
     (program): Program => ({
       ...{ kind: program.kind, name: program.name, version: program.version },
       ...{ major: majorOf(program.version), source: 'embedded', server: SERVERS[program.kind] },
     }),
   )
-  const told = await namedPrograms(named)
-  const lacking = kinds.filter((kind) => ![...told, ...inside].some((program) => program.kind === kind))
-  const own = [...told, ...(await foundPrograms(lacking))]
-  return { available: (kind) => available({ own, inside }, kind), own, inside }
+  const { found, problems } = await namedPrograms(named)
+  const lacking = kinds.filter((kind) => ![...found, ...inside].some((program) => program.kind === kind))
+  const own = [...found, ...(await foundPrograms(lacking))]
+  return { available: (kind) => available({ own, inside }, kind), own, inside, problems }
 }
 
-/** Makes away with what an earlier start or version has left, too. @throws AppError as `listPrograms`. */
-export async function openPrograms({ folder, isOnTrial = false, ...listed }: ProgramsOptions): Promise<Programs> {
-  const { available, own, inside } = await listPrograms(listed)
+/** Makes away with what an earlier start or version has left, too. */
+export async function openPrograms({ folder, isOnTrial = false, onProblem, ...listed }: ProgramsOptions): Promise<Programs> {
+  const { available, own, inside, problems } = await listPrograms(listed)
+  for (const problem of problems) onProblem(problem)
   if (!isOnTrial) await sweep(folder, inside)
   const unpack = unpacker(folder, listed.embedded)
   const ownOf = (name: string): OwnProgram | undefined => own.find((program) => program.name === name)

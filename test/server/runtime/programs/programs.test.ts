@@ -9,7 +9,9 @@ import { isOlder, versionIn } from '../../../../server/runtime/programs/own.ts'
 import { openPrograms, type ProgramsOptions } from '../../../../server/runtime/programs/programs.ts'
 
 let dir: string
+let problems: string[]
 beforeEach(() => {
+  problems = []
   dir = mkdtempSync(join(tmpdir(), 'programs-'))
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
@@ -18,7 +20,14 @@ const folder = () => join(dir, 'engines')
 
 function open(changes: Partial<ProgramsOptions> = {}) {
   mkdirSync(folder(), { recursive: true })
-  return openPrograms({ folder: folder(), embedded, postgresDirs: [], valkey: undefined, ...changes })
+  return openPrograms({
+    folder: folder(),
+    embedded,
+    postgresDirs: [],
+    valkey: undefined,
+    onProblem: (text) => problems.push(text),
+    ...changes,
+  })
 }
 
 /** A program that says nothing but its version. */
@@ -118,11 +127,21 @@ test.each([
   ['is not there', 'nowhere', undefined, /there is no/],
   ['is too old', 'old', 'postgres (PostgreSQL) 13.11', /version 13.11. The oldest that can be used is 14.0/],
   ['says nothing of its version', 'mute', 'hello', /does not tell its version/],
-])("one of the operator's that %s is refused by its setting", async (_, name, says, message) => {
+])("one of the operator's that %s is told of by its setting, and what is inside is used", async (_, name, says, message) => {
   if (says !== undefined) fake(`${name}/bin/postgres`, says)
-  const opening = open({ postgresDirs: [join(dir, name)] })
-  await expect(opening).rejects.toMatchObject({ code: 'bad_request', message: expect.stringMatching(message) })
-  await expect(opening).rejects.toThrow(/^CP_POSTGRES_DIR: /)
+  const programs = await open({ postgresDirs: [join(dir, name)] })
+  expect(problems).toEqual([expect.stringMatching(message)])
+  expect(problems[0]).toMatch(/^CP_POSTGRES_DIR: /)
+  expect(programs.available('postgres')).toMatchObject([{ source: 'embedded' }])
+})
+
+test('of two folders with one major version the first is used, and the second told of', async () => {
+  for (const name of ['one', 'other']) fake(`${name}/bin/postgres`, 'postgres (PostgreSQL) 17.2')
+  const programs = await open({ postgresDirs: [join(dir, 'one'), join(dir, 'other')] })
+  expect(problems).toEqual([
+    `CP_POSTGRES_DIR: ${dir}/other has the major version 17 as ${dir}/one has, which is used. Name one folder for each.`,
+  ])
+  expect(await programs.ensure('postgres-17.2-own')).toBe(join(dir, 'one'))
 })
 
 test('without any inside, what packages of the machine have is offered', async () => {
