@@ -41,6 +41,7 @@ const ignored = new Set([
   'service_instances',
   'events',
   'event_readers',
+  'notification_problems',
   'webhook_deliveries',
   'certificate_orders',
   'acme_accounts',
