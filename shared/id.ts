@@ -28,6 +28,8 @@ export const idPrefix = {
   postgres: 'dpg',
   keyValue: 'red',
   backup: 'bak',
+  postgresExport: 'exp',
+  postgresImport: 'imp',
   headerRule: 'hdr',
   pathRule: 'rdr',
 } as const

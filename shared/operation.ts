@@ -52,7 +52,7 @@ export interface Operation {
   /** Answers HTML as well as JSON, chosen by `Accept`. */
   html?: true
   /** Answers text in place of JSON: plain, or of this content type. */
-  plain?: true | 'application/x-ndjson'
+  plain?: true | 'application/x-ndjson' | 'application/gzip'
 }
 
 /** Keeps the literal types of a table of operations while checking each entry. */

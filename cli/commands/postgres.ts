@@ -6,6 +6,7 @@ import { addPostgresCredentialCommands } from './postgres-credentials.ts'
 import { addPostgresInsightCommands } from './postgres-insight.ts'
 import { addPostgresLifecycleCommands } from './postgres-lifecycle.ts'
 import { addPostgresSettingCommands } from './postgres-settings.ts'
+import { addPostgresTransferCommands } from './postgres-transfers.ts'
 
 export function addPostgresCommands(program: Command, start: Start): void {
   const postgres = program.command('postgres').alias('pg').description('Postgres databases')
@@ -13,6 +14,7 @@ export function addPostgresCommands(program: Command, start: Start): void {
   addPostgresLifecycleCommands(postgres, start)
   addPostgresConnectCommands(postgres, start)
   addPostgresBackupCommands(postgres, start)
+  addPostgresTransferCommands(postgres, start)
   addPostgresCredentialCommands(postgres, start)
   addPostgresInsightCommands(postgres, start)
 }

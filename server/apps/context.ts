@@ -1,4 +1,5 @@
 import type { AppError } from '../../shared/error.ts'
+import type { TransferProgress } from '../../shared/postgres-transfer.ts'
 import type { Builder } from '../builders/port.ts'
 import type { BuilderSettings } from '../builders/settings.ts'
 import type { Engine } from '../engines/port/port.ts'
@@ -48,6 +49,10 @@ export interface AppWork {
   readonly takenDisks: Leases
   whenDeploysSettled(serviceId: string): Promise<void>
   readonly awaited: AwaitedWorkloads
+  /** Ends an export or import that runs. */
+  cancelTransfer(id: string): void
+  /** How far an export or import is; undefined for one that does not run. */
+  transferProgress(id: string): Promise<TransferProgress | undefined>
 }
 
 export interface AppContext extends IdentityContext {

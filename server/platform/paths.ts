@@ -25,6 +25,7 @@ export interface Paths {
   upgradeLock: string
   backups: string
   uploads: string
+  transfers: string
   toolchain: string
   disks: string
   engines: string
@@ -59,6 +60,7 @@ export function pathsOf(dataDir: string, masterKeyFile?: string): Paths {
     upgradeLock: join(run, 'upgrade.lock'),
     backups: join(dataDir, 'backups'),
     uploads: join(dataDir, 'uploads'),
+    transfers: join(dataDir, 'transfers'),
     toolchain: join(dataDir, 'toolchain'),
     disks: join(dataDir, 'disks'),
     engines: join(dataDir, 'engines'),

@@ -24,6 +24,7 @@ import { oauthOperations } from './oauth.ts'
 import { postgresOperations } from './postgres.ts'
 import { postgresCredentialOperations } from './postgres-credentials.ts'
 import { postgresInsightOperations } from './postgres-insight.ts'
+import { postgresTransferOperations } from './postgres-transfers.ts'
 import { postgresTunnelOperations } from './postgres-tunnel.ts'
 import { projectOperations } from './projects.ts'
 import { roleOperations } from './roles.ts'
@@ -61,6 +62,7 @@ export const operations = {
   ...postgresOperations,
   ...postgresCredentialOperations,
   ...postgresInsightOperations,
+  ...postgresTransferOperations,
   ...postgresTunnelOperations,
   ...backupOperations,
   ...keyValueOperations,

@@ -5,9 +5,11 @@ import type { OperationId } from '../../shared/operations/all.ts'
 import type { backupOperations } from '../../shared/operations/backups.ts'
 import type { postgresCredentialOperations } from '../../shared/operations/postgres-credentials.ts'
 import type { postgresInsightOperations } from '../../shared/operations/postgres-insight.ts'
+import type { postgresTransferOperations } from '../../shared/operations/postgres-transfers.ts'
 import { addBackups } from '../support/backups.ts'
 import { call } from '../support/client.ts'
 import { addDatastore } from '../support/datastores.ts'
+import { addTransfer } from '../support/transfers.ts'
 import { until } from '../support/until.ts'
 import type { Prepare, SuccessCase } from './cases.ts'
 import type { World } from './world.ts'
@@ -17,6 +19,7 @@ type PostgresDataCase =
   | keyof typeof postgresCredentialOperations
   | keyof typeof postgresInsightOperations
   | keyof typeof backupOperations
+  | keyof typeof postgresTransferOperations
   | 'openPostgresTunnel'
 
 const send = (method: string, status: number, path: string, json?: unknown): SuccessCase[] => [
@@ -31,6 +34,15 @@ function backedUp({ platform, workspaceId }: World): string {
   const id = addDatastore(platform, { workspaceId })
   addBackups(platform, { id, workspaceId })
   return `/v1/postgres/${id}`
+}
+
+/** Paths of a database and of an export or import of it; an export has been made. */
+function moved(world: World, kind: 'export' | 'import'): { database: string; transfer: string } {
+  const { platform, workspaceId } = world
+  const datastoreId = addDatastore(platform, { workspaceId, isSuspended: true })
+  const id = addTransfer(platform, { workspaceId, datastoreId, kind, ...(kind === 'export' && { file: 'a dump' }) })
+  const database = `/v1/postgres/${datastoreId}`
+  return { database, transfer: `${database}/${kind}/${id}` }
 }
 
 /** The path of a database just made, once it can be connected to. */
@@ -103,6 +115,22 @@ export const postgresCases: Record<PostgresCase, Prepare> = {
   createPostgresBackup: (world) => send('POST', 201, `${backedUp(world)}/backups`),
   getPostgresRecovery: (world) => [{ status: 200, path: `${backedUp(world)}/recovery` }],
   startPostgresRecovery: (world) => send('POST', 201, `${backedUp(world)}/recovery`, { name: `recovered ${crypto.randomUUID()}` }),
+  listPostgresExports: (world) => [{ status: 200, path: `${moved(world, 'export').database}/export` }],
+  createPostgresExport: async (world) => send('POST', 202, `${await running(world)}/export`),
+  deletePostgresExport: (world) => send('DELETE', 204, moved(world, 'export').transfer),
+  downloadPostgresExport: (world) => [{ status: 200, path: `${moved(world, 'export').transfer}/file` }],
+  listPostgresImports: (world) => [{ status: 200, path: `${moved(world, 'import').database}/import` }],
+  startPostgresImport: async (world) =>
+    send('POST', 202, `${await running(world)}/import`, { url: 'postgresql://app:pw@db.example.com/app?sslmode=require', clean: true }),
+  uploadPostgresDump: async (world) => [
+    {
+      status: 202,
+      path: `${await running(world)}/import/upload?clean=false`,
+      options: { method: 'POST', raw: 'SELECT 1;\n', headers: { 'content-type': 'application/sql' } },
+    },
+  ],
+  getPostgresImport: (world) => [{ status: 200, path: moved(world, 'import').transfer }],
+  cancelPostgresImport: (world) => send('POST', 202, `${moved(world, 'import').transfer}/cancel`),
   getPostgresConnectionInfo: (world) => [{ status: 200, path: `${suspended(world)}/connection-info` }],
   listPostgresCredentials: async (world) => [{ status: 200, path: `${await lasting(world)}/credentials` }],
   createPostgresCredential: async (world) => send('POST', 201, `${await lasting(world)}/credentials`, { formerValidHours: 24 }),

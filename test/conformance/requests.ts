@@ -24,6 +24,8 @@ const unknownIds: PathIds = {
   webhookId: 'whk-00000000000000000000',
   envGroupId: 'evg-00000000000000000000',
   postgresId: 'dpg-00000000000000000000-a',
+  exportId: 'exp-00000000000000000000',
+  importId: 'imp-00000000000000000000',
   username: 'app_user',
   pid: '1',
   keyValueId: 'red-00000000000000000000',

@@ -69,6 +69,8 @@ export const idleWork: Work = {
   ways: { open: async () => {}, remove: async () => {} },
   takenDisks: createLeases(),
   awaited: { run: async () => {}, end: async () => {}, specOf: () => undefined, changed() {} },
+  cancelTransfer() {},
+  transferProgress: async () => undefined,
   keepLastBackup: async () => {},
   deployEnded() {},
   whenDeploysSettled: async () => {},

@@ -20,6 +20,7 @@ import { edgeRuleRoutes } from '../../apps/services/routes/edge-rule-routes.ts'
 import { serviceRoutes } from '../../apps/services/routes/routes.ts'
 import { settingRoutes } from '../../apps/services/routes/settings-routes.ts'
 import { createShellRoutes } from '../../apps/shells/routes.ts'
+import { transferRoutes } from '../../apps/transfers/api/routes.ts'
 import { webhookRoutes } from '../../apps/webhooks/routes.ts'
 import { certificateRoutes } from '../../edge/certificates/routes.ts'
 import { domainRoutes } from '../../edge/domains/routes.ts'
@@ -212,6 +213,7 @@ function handlersOf(context: ApiContext): Handlers<OperationId, ApiContext> {
     ...postgresInsightRoutes,
     ...createPostgresTunnelRoutes(context),
     ...backupRoutes,
+    ...transferRoutes,
     ...certificateRoutes,
     ...logRoutes,
     ...metricRoutes,

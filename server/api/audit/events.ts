@@ -161,6 +161,11 @@ export const auditEvents: AuditEvents<ApiContext> = {
   resumePostgres: { event: 'postgres.resumed', ...ofPostgres },
   createPostgresBackup: { event: 'postgres.backup_requested', ...ofPostgres },
   startPostgresRecovery: { event: 'postgres.recovered', ...ofPostgres },
+  createPostgresExport: { event: 'postgres.export_requested', ...ofPostgres },
+  deletePostgresExport: { event: 'postgres.export_deleted', ...ofPostgres },
+  startPostgresImport: { event: 'postgres.import_requested', ...ofPostgres },
+  uploadPostgresDump: { event: 'postgres.import_requested', ...ofPostgres },
+  cancelPostgresImport: { event: 'postgres.import_canceled', ...ofPostgres },
   restartPostgres: { event: 'postgres.restarted', ...ofPostgres },
 
   createKeyValue: { event: 'key_value.created', ...made },

@@ -12,6 +12,8 @@ export interface OnceRun {
   purpose: string
   spec: InstanceSpec
   timeoutMs: number
+  /** What runs is killed when it aborts; absent: only with the time. */
+  signal?: AbortSignal
 }
 
 export interface OnceEnd {
@@ -43,10 +45,10 @@ export const onceOwner = (context: Pick<AppContext, 'work'>, kind: Pick<Workload
 })
 
 /** Runs to its end what is begun anew wherever nobody saw how it ended: it leaves what is done. @throws what ends the control plane. */
-export async function runOnce(context: Deps, { spec, timeoutMs, ...kind }: OnceRun): Promise<OnceEnd> {
+export async function runOnce(context: Deps, { spec, timeoutMs, signal = context.stopping, ...kind }: OnceRun): Promise<OnceEnd> {
   const { instanceId: id, owner } = spec
   ends.delete(id)
-  await context.work.awaited.run({ set: { ...kind, id, ownerId: owner.id, spec: {} }, spec, timeoutMs, signal: context.stopping })
+  await context.work.awaited.run({ set: { ...kind, id, ownerId: owner.id, spec: {} }, spec, timeoutMs, signal })
   context.stopping.throwIfAborted()
   const exit = ends.get(id)
   ends.delete(id)
@@ -54,4 +56,10 @@ export async function runOnce(context: Deps, { spec, timeoutMs, ...kind }: OnceR
   const said = await output.read({ maxBytes: LAST_BYTES, newestBytes: LAST_BYTES })
   await output.remove()
   return { isDone: exit?.exitCode === 0, output: new TextDecoder().decode(said?.bytes) }
+}
+
+/** The last that a workload says while it goes on. */
+export async function saidBy({ engine }: Pick<AppContext, 'engine'>, id: string, bytes: number): Promise<string> {
+  const said = await engine.output.open({ ownerId: id, name: id }).read({ maxBytes: bytes, newestBytes: bytes })
+  return new TextDecoder().decode(said?.bytes)
 }

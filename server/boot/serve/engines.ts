@@ -43,7 +43,7 @@ async function openProcessEngine({ paths, config, log, programs }: EngineParts, 
     stateDir: paths.engineState,
     // Tells this installation's control groups from those of another on the same machine.
     label: `cpd-${createHash('sha256').update(paths.data).digest('hex').slice(0, LABEL_CHARS)}`,
-    hiddenDirs: [paths.db, paths.run, paths.uploads, paths.disks],
+    hiddenDirs: [paths.db, paths.run, paths.uploads, paths.transfers, paths.disks],
     dataDir: paths.data,
     network: { publicPorts, hostServices, ...(subnet !== '' && { subnet }) },
     log: (message) => log.error('engine', { message }),

@@ -9,7 +9,7 @@ const PASS_THROUGH = 0o711
 export async function ensureDataFolders(paths: Paths): Promise<void> {
   try {
     for (const folder of [paths.data, paths.services, paths.disks, paths.engines, paths.backups]) await ensure(folder, PASS_THROUGH)
-    for (const folder of [paths.db, paths.run, paths.accessLogs, paths.uploads]) await ensure(folder, OWN)
+    for (const folder of [paths.db, paths.run, paths.accessLogs, paths.uploads, paths.transfers]) await ensure(folder, OWN)
   } catch (cause) {
     const reason = messageOf(cause)
     throw new AppError('unavailable', `The data directory ${paths.data} can't be used (${reason}). Give another with --data.`, { cause })

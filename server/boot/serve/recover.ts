@@ -8,6 +8,7 @@ import { dropAbandonedSteps } from '../../apps/pipeline/run-step.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { recordLost } from '../../apps/shells/record.ts'
 import { sweepUploads } from '../../apps/sources/receive.ts'
+import { sweepTransfers } from '../../apps/transfers/work/work.ts'
 import type { Keeper } from '../../runtime/workloads/keeper.ts'
 import type { Context } from './context.ts'
 import { setStraysAside } from './strays.ts'
@@ -18,6 +19,7 @@ const MAX_INTERRUPTIONS = 3
 export async function recover(context: Context, keeper: Keeper): Promise<void> {
   // The API listens already, and may be taking an upload.
   await sweepUploads(context.paths.uploads, performance.timeOrigin)
+  await sweepTransfers(context)
   await setStraysAside(context)
   recordLost(context)
   await keeper.recover()

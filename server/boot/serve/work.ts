@@ -12,6 +12,7 @@ import { createDeployQueue } from '../../apps/pipeline/queue.ts'
 import { createSpareWork } from '../../apps/postgres/spare/work.ts'
 import { createWays } from '../../apps/replication/ways.ts'
 import { servicesToWatch } from '../../apps/services/store.ts'
+import { createTransferWork } from '../../apps/transfers/work/work.ts'
 import { createWebhookWork } from '../../apps/webhooks/dispatch/work.ts'
 import type { AcmeSettings } from '../../edge/certificates/acme/settings.ts'
 import { createCertificates } from '../../edge/certificates/reconcile.ts'
@@ -71,6 +72,8 @@ export function createWork(
     awaited: createAwaitedWorkloads({ ...base, sets: keeper }),
     interruptDeploy: (deployId, because) => afterChange(base.db, () => queue.interrupt(deployId, because)),
     deployEnded: (deployId) => afterChange(base.db, () => queue.deployEnded(deployId)),
+    cancelTransfer: (id) => afterChange(base.db, () => transfers.cancel(id)),
+    transferProgress: (id) => transfers.progress(id),
     keepLastBackup: (datastoreId) => backups.keepLast(datastoreId),
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
     start() {
@@ -94,7 +97,8 @@ export function createWork(
   const domains = createDomainWatch(context)
   const disks = createDiskWork(context)
   const backups = createBackupWork(context)
-  const databases = [createDatastoreWork(context, datastoreServers(context)), backups, createSpareWork(context)]
+  const transfers = createTransferWork(context)
+  const databases = [createDatastoreWork(context, datastoreServers(context)), backups, createSpareWork(context), transfers]
   const jobs = createJobWork(context)
   const webhooks = createWebhookWork(context)
   const notifications = createNotificationWork(context)
@@ -102,12 +106,7 @@ export function createWork(
   const workspaces = createWorkspaceWork(context, workspaceContents(context))
 
   function pokeAll(): void {
-    keeper.pokeAll()
-    jobs.pokeAll()
-    workspaces.pokeAll()
-    webhooks.pokeAll()
-    notifications.pokeAll()
-    for (const part of databases) part.pokeAll()
+    for (const part of [keeper, jobs, workspaces, webhooks, notifications, ...databases]) part.pokeAll()
     for (const serviceId of servicesToWatch(context.db)) driver.poke(serviceId)
     for (const deploy of unfinishedDeploys(context.db)) driver.poke(deploy.serviceId)
   }
@@ -115,9 +114,22 @@ export function createWork(
   return { context, work }
 }
 
-const pokeAllOf = (parts: readonly Pick<Driver, 'poke'>[], id: string): void => {
-  for (const part of parts) part.poke(id)
+interface Part {
+  poke(id: string): void
+  pokeAll(): void
+  settled(): Promise<void>
 }
+
+/** Several who work on things of one kind, as one. */
+const together = (parts: readonly Part[]): Part => ({
+  poke(id) {
+    for (const part of parts) part.poke(id)
+  },
+  pokeAll() {
+    for (const part of parts) part.pokeAll()
+  },
+  settled: () => settledAll(parts),
+})
 
 const settledAll = async (parts: readonly { settled(): Promise<void> }[]): Promise<void> =>
   void (await Promise.all(parts.map((part) => part.settled())))

@@ -6,6 +6,8 @@ import { disksOfWorkspace } from '../../apps/disks/store.ts'
 import { forgetEventsOf } from '../../apps/events/store.ts'
 import { deleteService } from '../../apps/services/delete.ts'
 import { servicesOfWorkspace } from '../../apps/services/store.ts'
+import { removeTransfer } from '../../apps/transfers/api/operations.ts'
+import { transfersOfWorkspace } from '../../apps/transfers/rows/store.ts'
 import { removeWebhooksOf } from '../../apps/webhooks/prune.ts'
 import type { WorkspaceContents } from '../../identity/workspaces/contents.ts'
 
@@ -33,6 +35,13 @@ export const workspaceContents = (context: AppContext): WorkspaceContents[] => [
       const datastores = datastoresOfWorkspace(context.db, workspaceId)
       for (const datastore of datastores) if (datastore.phase !== 'deleting') deleteDatastore(context, datastore, { isForced: true })
       return datastores.length > 0
+    },
+  },
+  {
+    remove(workspaceId) {
+      const transfers = transfersOfWorkspace(context.db, workspaceId)
+      for (const transfer of transfers) if (transfer.status !== 'removing') removeTransfer(context, transfer)
+      return transfers.length > 0
     },
   },
   { remove: (workspaceId) => forgetEventsOf(context.db, workspaceId, EVENTS_PER_STEP) > 0 },

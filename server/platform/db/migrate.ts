@@ -35,6 +35,7 @@ import adoptedBackups from './migrations/0031_adopted_backups.sql' with { type: 
 import postgresSpares from './migrations/0032_postgres_spares.sql' with { type: 'text' }
 import postgresClusters from './migrations/0033_postgres_clusters.sql' with { type: 'text' }
 import replicas from './migrations/0034_replicas.sql' with { type: 'text' }
+import transfers from './migrations/0035_transfers.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -72,6 +73,7 @@ const migrations: Migration[] = [
   { version: 32, up: [postgresSpares], down: '' },
   { version: 33, up: [postgresClusters], down: '' },
   { version: 34, up: [replicas], down: '' },
+  { version: 35, up: [transfers], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

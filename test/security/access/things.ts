@@ -12,6 +12,7 @@ import { call } from '../../support/client.ts'
 import { addDatastore } from '../../support/datastores.ts'
 import { putInto } from '../../support/environments.ts'
 import type { TestServer } from '../../support/server.ts'
+import { addTransfer } from '../../support/transfers.ts'
 
 /** Somebody's workspace, with a key that may do everything in it. */
 export interface Place {
@@ -130,6 +131,8 @@ const makers: Record<string, Maker> = {
   backupId: ({ server, workspaceId }, { postgresId = '' }) => addBackups(server, { id: postgresId, workspaceId }),
   postgresId: ({ server, workspaceId, environmentId }, made) =>
     addDatastore(server, { workspaceId, environmentId: made.environmentId ?? environmentId ?? null }),
+  exportId: ({ server, workspaceId }, { postgresId = '' }) => addTransfer(server, { datastoreId: postgresId, workspaceId, kind: 'export' }),
+  importId: ({ server, workspaceId }, { postgresId = '' }) => addTransfer(server, { datastoreId: postgresId, workspaceId, kind: 'import' }),
   username: () => 'app_user',
   pid: () => '1',
   keyValueId: ({ server, workspaceId, environmentId }, made) =>
@@ -212,6 +215,8 @@ const needs: Record<string, string> = {
   eventId: 'serviceId',
   key: 'serviceId',
   backupId: 'postgresId',
+  exportId: 'postgresId',
+  importId: 'postgresId',
   username: 'postgresId',
   pid: 'postgresId',
   domainId: 'serviceId',

@@ -1,0 +1,79 @@
+/**
+ * The way of tools to a server: they run in a sandbox without a network, and find it as a socket in a folder that they are shown. Whoever
+ * opens the connection decides where it leads.
+ */
+import { chmodSync, chownSync, mkdirSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
+import { messageOf } from '../../../../shared/error.ts'
+import { errorResponse, sqlStates } from '../../../ingress/postgres/error-response.ts'
+import { isRoot } from '../../../platform/service-folders.ts'
+
+/** The name that libpq looks for ends with the port. */
+const NAME = '.s.PGSQL.5432'
+/** Tools have a handful at most. */
+const MOST_CONNECTIONS = 8
+
+export interface Relay {
+  /** What has gone either way. */
+  bytes(): number
+  close(): void
+}
+
+/** @throws whatever refuses a socket at this place. */
+export async function openRelay(folder: string, { uid, open }: { uid: number; open(): Promise<Duplex> }): Promise<Relay> {
+  mkdirSync(folder, { recursive: true, mode: 0o711 })
+  const path = join(folder, NAME)
+  const ends = new Set<Duplex>()
+  let bytes = 0
+  const count = (chunk: Uint8Array) => {
+    bytes += chunk.length
+  }
+  const server = createServer({ pauseOnConnect: true }, (client) => {
+    if (ends.size >= MOST_CONNECTIONS * 2) return void client.destroy()
+    ends.add(client)
+    client.once('close', () => ends.delete(client))
+    lead(client, open, count).then(
+      (other) => {
+        ends.add(other)
+        other.once('close', () => ends.delete(other))
+      },
+      (error) => refuse(client, error),
+    )
+  })
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen(path, resolve)
+  await promise
+  chmodSync(path, 0o600)
+  if (isRoot) for (const one of [path, folder]) chownSync(one, uid, uid)
+  return {
+    bytes: () => bytes,
+    close() {
+      server.close()
+      for (const end of ends) end.destroy()
+    },
+  }
+}
+
+async function lead(client: Socket, open: () => Promise<Duplex>, count: (chunk: Uint8Array) => void): Promise<Duplex> {
+  client.on('error', () => client.destroy())
+  const server = await open()
+  for (const [one, other] of [
+    [client, server],
+    [server, client],
+  ] as const) {
+    one.on('error', () => other.destroy())
+    one.on('close', () => other.destroy())
+    one.on('data', count)
+    one.pipe(other)
+  }
+  return server
+}
+
+/** Tools tell in their own words what a server says before it lets them in. */
+function refuse(client: Socket, error: unknown): void {
+  client.resume()
+  client.end(errorResponse({ state: sqlStates.cannotConnectNow, message: messageOf(error) }))
+}

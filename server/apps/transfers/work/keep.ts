@@ -1,0 +1,17 @@
+import { rm } from 'node:fs/promises'
+import type { AppContext } from '../../context.ts'
+import { removeTransferRow, type StoredTransfer } from '../rows/store.ts'
+import { expiryOf } from './exports.ts'
+import { clearRun, fileOf } from './folders.ts'
+
+/** When a transfer is to be forgotten, in milliseconds since 1970: those that are to be done are not, however long that takes. */
+export function due({ status, ...transfer }: StoredTransfer): number {
+  return status === 'waiting' || status === 'running' ? Number.POSITIVE_INFINITY : expiryOf(transfer)
+}
+
+/** Removes a transfer with its file. */
+export async function forget(context: AppContext, transfer: StoredTransfer): Promise<void> {
+  await clearRun(context, transfer)
+  await rm(fileOf(context.paths, transfer), { force: true, recursive: true })
+  removeTransferRow(context.db, transfer.id)
+}

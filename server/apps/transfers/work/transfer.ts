@@ -1,0 +1,14 @@
+import type { AppContext } from '../../context.ts'
+import type { StoredTransfer } from '../rows/store.ts'
+import type { Place } from './target.ts'
+
+/** One transfer that is being done. */
+export interface Transferring {
+  context: AppContext
+  transfer: StoredTransfer
+  place: Place
+  /** Aborts when it is canceled, when the disk runs short, and when the control plane ends. */
+  signal: AbortSignal
+  /** Is told where the figure of its progress comes from. */
+  watch(bytes: () => number): void
+}
