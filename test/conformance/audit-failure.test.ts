@@ -26,6 +26,7 @@ const restless: Readonly<Record<string, readonly string[]>> = {
   deploys: ['id', 'cancel_requested_at'],
   jobs: ['id', 'canceled_by'],
   webhook_queue: ['webhook_id', 'event_id'],
+  transfers: ['id', "status IN ('canceled', 'removing') AS is_ended"],
   datastores: ['id', 'environment_id', 'name', 'plan', 'generation', 'suspended_by', 'ip_allow_list', 'grow_to_gb'],
 }
 /** Written by what runs, at any moment; and when a key or a session was last seen or how far a webhook has read, which is no change. */

@@ -66,6 +66,14 @@ function lasting(world: World): Promise<string> {
   return path
 }
 
+/** The path of one that runs, when nothing is exported from it or imported into it. */
+async function free(world: World): Promise<string> {
+  const path = await lasting(world)
+  const underWay = "SELECT 1 FROM transfers WHERE datastore_id = ? AND status IN ('waiting', 'running')"
+  await until('no transfer is under way', () => world.platform.db.query(underWay).get(path.split('/').at(-1) ?? '') === null)
+  return path
+}
+
 /** The number of a connection as the database's first user, which goes on until it is ended. */
 async function pidOfTenant({ platform }: World, path: string): Promise<number> {
   const id = path.split('/').at(-1) ?? ''
@@ -116,16 +124,16 @@ export const postgresCases: Record<PostgresCase, Prepare> = {
   getPostgresRecovery: (world) => [{ status: 200, path: `${backedUp(world)}/recovery` }],
   startPostgresRecovery: (world) => send('POST', 201, `${backedUp(world)}/recovery`, { name: `recovered ${crypto.randomUUID()}` }),
   listPostgresExports: (world) => [{ status: 200, path: `${moved(world, 'export').database}/export` }],
-  createPostgresExport: async (world) => send('POST', 202, `${await running(world)}/export`),
+  createPostgresExport: async (world) => send('POST', 202, `${await free(world)}/export`),
   deletePostgresExport: (world) => send('DELETE', 204, moved(world, 'export').transfer),
   downloadPostgresExport: (world) => [{ status: 200, path: `${moved(world, 'export').transfer}/file` }],
   listPostgresImports: (world) => [{ status: 200, path: `${moved(world, 'import').database}/import` }],
   startPostgresImport: async (world) =>
-    send('POST', 202, `${await running(world)}/import`, { url: 'postgresql://app:pw@db.example.com/app?sslmode=require', clean: true }),
+    send('POST', 202, `${await free(world)}/import`, { url: 'postgresql://app:pw@db.invalid/app?sslmode=require', clean: true }),
   uploadPostgresDump: async (world) => [
     {
       status: 202,
-      path: `${await running(world)}/import/upload?clean=false`,
+      path: `${await free(world)}/import/upload?clean=false`,
       options: { method: 'POST', raw: 'SELECT 1;\n', headers: { 'content-type': 'application/sql' } },
     },
   ],

@@ -1,16 +1,20 @@
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { SQL } from 'bun'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { handedOut } from '../../server/apps/datastores/credential-store.ts'
 import { endpointOf, ownOf } from '../../server/apps/postgres/session.ts'
+import { updateTransfer } from '../../server/apps/transfers/rows/store.ts'
+import { fileOf } from '../../server/apps/transfers/work/folders.ts'
 import { runProcess } from '../../server/platform/process/spawn.ts'
 import type { Postgres } from '../../shared/postgres.ts'
 import type { PostgresExport, PostgresImport } from '../../shared/postgres-transfer.ts'
 import { call } from '../support/client.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
+import { addTransfer } from '../support/transfers.ts'
 import { until } from '../support/until.ts'
 
 let platform: Platform
@@ -103,9 +107,7 @@ async function ended(id: string, begun: { status: number; body: PostgresImport }
   expect(begun).toMatchObject({ status: 202 })
   const seen = () => get<PostgresImport>(`${id}/import/${begun.body.id}`)
   await until('the import ends', async () => !['waiting', 'running'].includes((await seen()).status))
-  const outcome = await seen()
-  if (outcome.status === 'failed') console.log(outcome.reason)
-  return outcome
+  return await seen()
 }
 
 const send = async (id: string, file: Uint8Array | string, query = '') => {
@@ -147,4 +149,128 @@ describe('a database with extensions, large objects, views and odd names', () =>
     expect(outcome).toMatchObject({ status: 'succeeded', source: 'database', host })
     expect(await figures(to)).toMatchObject({ ...expected, owner: 'copied_user' })
   }, 120_000)
+
+  /** What pg_dump of the same programs makes. */
+  async function dumped(...args: string[]): Promise<Buffer> {
+    const { host, port, user, password, database } = connectionOf(from)
+    const name = platform.context.programs.available('postgres')[0]?.name ?? ''
+    const program = join(await platform.context.programs.ensure(name), 'bin', 'pg_dump')
+    const file = join(dir, crypto.randomUUID())
+    const { exitCode, stderr } = await runProcess(
+      [program, '-h', host, '-p', String(port), '-U', user, '-d', database, '-f', file, ...args],
+      {
+        env: { PGPASSWORD: password, PATH: '/usr/bin:/bin' },
+      },
+    )
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    return readFileSync(file)
+  }
+
+  it('comes in every format, and replaces what is in the way when told to', async () => {
+    const to = await makeDatabase('formats')
+    const sql = await dumped('--no-owner', '--no-acl')
+    const outcomes = [
+      await ended(to, await send(to, await dumped('--format=custom'))),
+      await ended(to, await send(to, await dumped('--format=custom'))),
+      await ended(to, await send(to, Bun.zstdCompressSync(await dumped('--format=tar')), '?clean=true')),
+    ]
+    expect(outcomes.map(({ status }) => status)).toEqual(['succeeded', 'failed', 'succeeded'])
+    expect(outcomes[1]?.reason).toMatch(/already exists/)
+    expect(outcomes[1]?.reason).toMatch(/--clean/)
+    expect(await figures(to)).toMatchObject(expected)
+    const plain = await makeDatabase('plain')
+    const cut = await ended(plain, await send(plain, sql.subarray(0, sql.length - 2000)))
+    expect(cut).toMatchObject({ status: 'failed', reason: expect.stringMatching(/ends before its end/) })
+    expect(await ended(plain, await send(plain, gzipSync(sql)))).toMatchObject({ status: 'succeeded' })
+    expect(await figures(plain)).toMatchObject({ ...expected, owner: 'plain_user' })
+  }, 180_000)
 })
+
+describe('a dump that somebody hostile wrote', () => {
+  let id: string
+  beforeAll(async () => {
+    id = await makeDatabase('target')
+  }, 60_000)
+
+  const tablesOf = () => inDatabase(id, async (sql) => (await sql`SELECT relname FROM pg_class WHERE relname LIKE 'half%'`).length)
+
+  it.each([
+    ['a command of the shell', 'CREATE TABLE half (i int);\n\\! touch /tmp/canary\n', /commands of psql/],
+    ['a command behind a line of text', 'CREATE TABLE half (i int);\nSELECT 1 \\g |id\n', /commands of psql/],
+    ['another connection', 'CREATE TABLE half (i int);\n\\connect postgres\n', /commands of psql/],
+    ['a program', "CREATE TABLE half (i int);\nCOPY half FROM PROGRAM 'id';\n", /permission denied/],
+    ['a file of the server', "CREATE TABLE half (i int);\nCOPY half FROM '/etc/passwd';\n", /permission denied/],
+    ['more rights', 'CREATE TABLE half (i int);\nALTER ROLE target_user SUPERUSER;\n', /permission denied/],
+    ['an end of the restriction', 'CREATE TABLE half (i int);\n\\unrestrict guess\n\\! touch /tmp/canary\n', /./],
+    ['what is no SQL', 'CREATE TABLE half (i int);\nnonsense;\n', /syntax error/],
+    ['a broken archive', `PGDMP${'x'.repeat(2000)}`, /newer pg_dump|damaged|failed/],
+  ])(
+    'with %s is refused, and nothing of it is in',
+    async (_, file, reason) => {
+      const outcome = await ended(id, await send(id, file))
+      expect(outcome).toMatchObject({ status: 'failed', reason: expect.stringMatching(reason) })
+      expect(await tablesOf()).toBe(0)
+    },
+    60_000,
+  )
+
+  it('leaves neither a role, a file nor a user of the machine behind', async () => {
+    expect(existsSync('/tmp/canary')).toBe(false)
+    expect(readdirSync(platform.context.paths.transfers).filter((name) => name.startsWith('imp-'))).toEqual([])
+    expect(readdirSync(platform.context.paths.services).filter((name) => name.startsWith('imp-'))).toEqual([])
+    const roles = await inDatabase(id, async (sql) => sql`SELECT rolname FROM pg_roles WHERE rolname IN ('cpd_export', 'cpd_import')`)
+    expect([...roles]).toEqual([])
+  })
+})
+
+describe('what is in the middle', () => {
+  it('has failed where the control plane was another one, and nothing of it stays', async () => {
+    const id = await makeDatabase('cut')
+    const workspaceId =
+      platform.db.query<{ workspace_id: string }, [string]>('SELECT workspace_id FROM datastores WHERE id = ?').get(id)?.workspace_id ?? ''
+    const begun = addTransfer(platform, { workspaceId, datastoreId: id, kind: 'export', file: 'half of it' })
+    updateTransfer(platform.db, begun, { status: 'running', sizeBytes: null, completedAt: null })
+    platform.context.work.poke('datastore', id)
+    const list = () => get<PostgresExport[]>(`${id}/export`)
+    await until('it is seen', async () => (await list())[0]?.status === 'failed')
+    expect((await list())[0]?.reason).toMatch(/Start it again/)
+    expect(existsSync(fileOf(platform.context.paths, { id: begun }))).toBe(false)
+  }, 60_000)
+
+  it('ends when it is canceled, and the other database is told of as such', async () => {
+    const id = await makeDatabase('stopped')
+    const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+    try {
+      const url = `postgresql://a:word-that-is-secret@127.0.0.1:${silent.port}/c?sslmode=disable`
+      const begun = await post<PostgresImport>(`${id}/import`, { url })
+      await until('it runs', async () => (await get<PostgresImport>(`${id}/import/${begun.body.id}`)).progress?.phase === 'starting')
+      expect(await post(`${id}/export`)).toMatchObject({ status: 409 })
+      await post(`${id}/import/${begun.body.id}/cancel`)
+      expect(await ended(id, begun)).toMatchObject({ status: 'canceled', host: '127.0.0.1' })
+      expect(JSON.stringify(platform.logged)).not.toContain('word-that-is-secret')
+    } finally {
+      silent.stop(true)
+    }
+  }, 60_000)
+})
+
+it('a download goes on where it was cut off', async () => {
+  const id = await makeDatabase('ranges')
+  const made = await exported(id)
+  const url = `${platform.url}/v1/postgres/${id}/export/${made.id}/file`
+  const part = async (headers: Record<string, string>) => {
+    const response = await fetch(url, { headers: { authorization: `Bearer ${platform.adminToken}`, ...headers } })
+    return { status: response.status, range: response.headers.get('content-range'), bytes: Buffer.from(await response.arrayBuffer()) }
+  }
+  const whole = await part({})
+  const [head, rest] = [await part({ range: 'bytes=0-99' }), await part({ range: 'bytes=100-', 'if-range': `"${made.sha256}"` })]
+  expect([head.status, rest.status, rest.range]).toEqual([206, 206, `bytes 100-${(made.sizeBytes ?? 0) - 1}/${made.sizeBytes}`])
+  expect(Buffer.concat([head.bytes, rest.bytes]).equals(whole.bytes)).toBe(true)
+  expect((await part({ range: 'bytes=100-', 'if-range': '"another"' })).status).toBe(200)
+  expect((await fetch(url)).status).toBe(401)
+  expect((await call(`${platform.url}/v1/postgres/${id}`, { ...asAdmin(), method: 'DELETE' })).status).toBe(204)
+  await until('the database is gone', async () => (await call(`${platform.url}/v1/postgres/${id}`, asAdmin())).status === 404)
+  expect((await part({})).bytes.equals(whole.bytes)).toBe(true)
+  expect((await call(`${platform.url}/v1/postgres/${id}/export/${made.id}`, { ...asAdmin(), method: 'DELETE' })).status).toBe(204)
+  await until('its file is gone', () => !existsSync(fileOf(platform.context.paths, made)))
+}, 120_000)

@@ -114,22 +114,9 @@ export function createWork(
   return { context, work }
 }
 
-interface Part {
-  poke(id: string): void
-  pokeAll(): void
-  settled(): Promise<void>
+const pokeAllOf = (parts: readonly Pick<Driver, 'poke'>[], id: string): void => {
+  for (const part of parts) part.poke(id)
 }
-
-/** Several who work on things of one kind, as one. */
-const together = (parts: readonly Part[]): Part => ({
-  poke(id) {
-    for (const part of parts) part.poke(id)
-  },
-  pokeAll() {
-    for (const part of parts) part.pokeAll()
-  },
-  settled: () => settledAll(parts),
-})
 
 const settledAll = async (parts: readonly { settled(): Promise<void> }[]): Promise<void> =>
   void (await Promise.all(parts.map((part) => part.settled())))
