@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { basename, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { PostgresExport, PostgresImport } from '../../shared/postgres-transfer.ts'
 import { CliError, usageError } from '../base/error.ts'
@@ -55,7 +55,7 @@ export function addPostgresTransferCommands(postgres: Command, start: Start): vo
 
 async function exportDatabase(context: Context, nameOrId: string, { output, wait }: ExportOptions): Promise<void> {
   const { id: postgresId, name } = await resolvePostgres(context, nameOrId)
-  const file = output ?? `${name}-${new Date().toISOString().slice(0, 10)}.tar.gz`
+  const file = resolve(context.io.cwd, output ?? `${name}-${new Date(context.io.now()).toISOString().slice(0, 10)}.tar.gz`)
   if (wait && existsSync(file)) throw usageError(`There is a file ${file} already. Name another with --output.`)
   const params = { postgresId }
   const begun = await context.client.call('createPostgresExport', { params })
@@ -96,8 +96,9 @@ async function fromDatabase({ client, io }: Context, postgresId: string, body: {
 async function fromFile(
   context: Context,
   postgresId: string,
-  { file, isClean }: { file: string; isClean: boolean },
+  { file: named, isClean }: { file: string; isClean: boolean },
 ): Promise<PostgresImport> {
+  const file = resolve(context.io.cwd, named)
   const stats = await stat(file).catch(() => undefined)
   if (stats === undefined) throw usageError(`There is no file ${file}.`)
   if (!stats.isFile()) throw usageError(`${file} is no file. A directory dump is sent as a tar: tar -czf dump.tar.gz ${file}`)

@@ -67,6 +67,8 @@ async function fetchRest(context: Context, { made, path, file }: Download): Prom
       timer = setTimeout(() => stalled.abort(), STALL_MS)
       await handle.writeFile(chunk)
     }
+    const { size } = await handle.stat()
+    if (size < (made.sizeBytes ?? 0)) throw new CliError('unavailable', 'The line was cut.')
   } finally {
     clearTimeout(timer)
     await handle.close()
