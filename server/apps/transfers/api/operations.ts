@@ -39,7 +39,7 @@ interface Named {
   transferId: string
 }
 
-/** One of them. @throws AppError not_found. */
+/** One transfer of a database. @throws AppError not_found. */
 export function requireTransfer(context: AppContext, viewer: Viewer, { transferId, ...of }: Named): StoredTransfer {
   const found = requireTransfers(context, viewer, of).find(({ id }) => id === transferId)
   if (found !== undefined) return found

@@ -65,11 +65,11 @@ export const transferById = (db: Database, id: string): StoredTransfer | undefin
 export const transfersOf = (db: Database, datastoreId: string): StoredTransfer[] =>
   transfers.all(db, 'WHERE datastore_id = $datastoreId ORDER BY id DESC', { datastoreId })
 
-/** Those of a workspace in every status, in no order. */
+/** Transfers of a workspace in every status, in no order. */
 export const transfersOfWorkspace = (db: Database, workspaceId: string): StoredTransfer[] =>
   transfers.all(db, 'WHERE workspace_id = $workspaceId', { workspaceId })
 
-/** All that there are, in no order. */
+/** All transfers that there are, in no order. */
 export const allTransfers = (db: Database): StoredTransfer[] => transfers.all(db, '')
 
 /** Changes what is named. */

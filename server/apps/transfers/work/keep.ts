@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { removeTree } from '../../../platform/files/tree/remove.ts'
 import type { AppContext } from '../../context.ts'
 import { removeTransferRow, type StoredTransfer } from '../rows/store.ts'
 import { expiryOf } from './exports.ts'
@@ -12,6 +12,6 @@ export function due({ status, ...transfer }: StoredTransfer): number {
 /** Removes a transfer with its file. */
 export async function forget(context: AppContext, transfer: StoredTransfer): Promise<void> {
   await clearRun(context, transfer)
-  await rm(fileOf(context.paths, transfer), { force: true, recursive: true })
+  await removeTree(fileOf(context.paths, transfer))
   removeTransferRow(context.db, transfer.id)
 }

@@ -1,6 +1,6 @@
-import { rm } from 'node:fs/promises'
 import type { DatastoreEventType } from '../../../../shared/event.ts'
 import { inOneChange } from '../../../platform/db/change.ts'
+import { removeTree } from '../../../platform/files/tree/remove.ts'
 import type { AppContext } from '../../context.ts'
 import { nameOfDatastore } from '../../datastores/store.ts'
 import { recordEvent } from '../../events/store.ts'
@@ -16,7 +16,7 @@ export type Outcome =
 export async function settle(context: AppContext, transfer: StoredTransfer, outcome: Outcome): Promise<void> {
   const { db, paths, now } = context
   const isKept = transfer.kind === 'export' && outcome.status === 'succeeded'
-  if (!isKept) await rm(fileOf(paths, transfer), { force: true, recursive: true })
+  if (!isKept) await removeTree(fileOf(paths, transfer))
   inOneChange(db, () => {
     const { status } = transferById(db, transfer.id) ?? {}
     if (status === undefined || status === 'removing') return
