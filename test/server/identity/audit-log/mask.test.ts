@@ -57,10 +57,13 @@ const harmless = [
   ...['timezone', 'type', 'uri', 'user', 'workspaceId', 'workspaceName'],
   ...[
     'backupId',
+    'clean',
     'connectionPool',
     'databaseName',
     'databaseUser',
+    'exportId',
     'id',
+    'importId',
     'pid',
     'postgresId',
     'property',
