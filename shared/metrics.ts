@@ -12,6 +12,8 @@ export const metricNames = [
   'instance-count',
   'cpu-limit',
   'memory-limit',
+  'disk-usage',
+  'disk-capacity',
 ] as const
 export type MetricName = (typeof metricNames)[number]
 

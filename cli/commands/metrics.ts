@@ -50,7 +50,8 @@ async function metrics(context: Context, name: string | undefined, options: Metr
 }
 
 /** Databases are asked nothing by HTTP. */
-const defaultMetricsOf = (id: string): MetricName[] => (isId('postgres', id) || isId('keyValue', id) ? ['cpu', 'memory'] : DEFAULT_METRICS)
+const defaultMetricsOf = (id: string): MetricName[] =>
+  isId('postgres', id) || isId('keyValue', id) ? ['cpu', 'memory', 'disk-usage'] : DEFAULT_METRICS
 
 function secondsOf(text: string): number {
   const seconds = /^\d{1,8}$/.test(text) ? Number(text) : (parseDuration(text) ?? 0) / 1000

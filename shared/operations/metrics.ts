@@ -71,6 +71,16 @@ export const metricOperations = defineOperations({
     query: MetricQuery,
     ...series,
   },
+  queryDiskUsage: {
+    ...common,
+    path: '/v1/metrics/disk-usage',
+    summary: 'Bytes of a disk that are taken',
+    description:
+      'Of databases, key-value stores, and services with a disk, while something runs of them and their disk has a size of its own.',
+    query: MetricQuery,
+    ...series,
+  },
+  queryDiskCapacity: { ...common, path: '/v1/metrics/disk-capacity', summary: 'Bytes that a disk can hold', query: MetricQuery, ...series },
   queryCpuTarget: { ...notMeasured, path: '/v1/metrics/cpu-target', summary: 'Processor use that autoscaling aims at: not measured' },
   queryMemoryTarget: { ...notMeasured, path: '/v1/metrics/memory-target', summary: 'Memory use that autoscaling aims at: not measured' },
   queryActiveConnections: {

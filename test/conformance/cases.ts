@@ -337,6 +337,8 @@ export const successCases: Record<OperationId, Prepare> = {
   queryInstanceCount: measured((id) => `/v1/metrics/instance-count?resource=${id}`),
   queryCpuLimit: measured((id) => `/v1/metrics/cpu-limit?resource=${id}`),
   queryMemoryLimit: measured((id) => `/v1/metrics/memory-limit?resource=${id}`),
+  queryDiskUsage: measured((id) => `/v1/metrics/disk-usage?resource=${id}`),
+  queryDiskCapacity: measured((id) => `/v1/metrics/disk-capacity?resource=${id}`),
   queryCpuTarget: measured((id) => `/v1/metrics/cpu-target?resource=${id}`),
   queryMemoryTarget: measured((id) => `/v1/metrics/memory-target?resource=${id}`),
   queryActiveConnections: measured((id) => `/v1/metrics/active-connections?resource=${id}`),

@@ -48,6 +48,8 @@ const neededQuery: Partial<Record<OperationId, string>> = {
   queryInstanceCount: someService,
   queryCpuLimit: someService,
   queryMemoryLimit: someService,
+  queryDiskUsage: someService,
+  queryDiskCapacity: someService,
   queryCpuTarget: someService,
   queryMemoryTarget: someService,
   queryActiveConnections: someService,

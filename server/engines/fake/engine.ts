@@ -1,6 +1,7 @@
+import { bytesOf } from '../../../shared/disk.ts'
 import { AppError } from '../../../shared/error.ts'
 import type { End } from '../port/end.ts'
-import type { Capabilities, Engine, ExitedState, ExitListener, InstanceState, ListedWorkload } from '../port/port.ts'
+import type { Capabilities, Engine, ExitedState, ExitListener, InstanceState, ListedWorkload, Usage } from '../port/port.ts'
 import type { VolumeCapabilities } from '../port/volumes.ts'
 import type { InstanceSpec } from '../port/workload.ts'
 import type { FakeMachine, Run } from './machine.ts'
@@ -82,7 +83,7 @@ export function createFakeEngine(machine: FakeMachine, options: FakeEngineOption
         [...(running(id)?.program.ports ?? [])].sort((a, b) => a - b).map((port) => ({ port, reach: 'address' as const })),
       ),
     siblingConnections: () => faults.around('siblingConnections', async () => 0),
-    usage: (id) => faults.around('usage', async () => (running(id) === undefined ? undefined : { cpuSeconds: 0, memoryBytes: 0 })),
+    usage: (id) => faults.around('usage', async () => usageOf(machine, running(id))),
     limitSpace: () => faults.around('limitSpace', async () => {}),
     heldSpace: (owners) => faults.around('heldSpace', async () => new Map(owners.map(({ id }) => [id, { amount: 0, isPartial: false }]))),
     emptyTemporary: () => faults.around('emptyTemporary', async () => {}),
@@ -148,4 +149,11 @@ function remove({ runs }: FakeMachine, id: string): void {
   const run = runs.get(id)
   if (run !== undefined && run.end === undefined) throw new AppError('conflict', `${id} is still running; stop it first`)
   runs.delete(id)
+}
+
+function usageOf({ volumes }: FakeMachine, run: Run | undefined): Usage | undefined {
+  if (run === undefined) return undefined
+  const { sizeGb = 0, usedBytes } = volumes.get(run.volumeId ?? '') ?? {}
+  const disk = usedBytes === undefined ? {} : { disk: { usedBytes, sizeBytes: bytesOf(sizeGb) } }
+  return { cpuSeconds: 0, memoryBytes: 0, ...disk }
 }

@@ -23,6 +23,8 @@ export interface Run extends Workload {
 export interface FakeVolume {
   owner: Owner
   sizeGb: number
+  /** What is said to be taken of a size of its own; undefined for a volume that has none. */
+  usedBytes?: number
   /** Texts by names. A program that began before a restore goes on with those of before. */
   files: Map<string, string>
   snapshots: Map<string, Map<string, string>>

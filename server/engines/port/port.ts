@@ -78,6 +78,14 @@ export interface Usage {
   /** Processor time since the start, over all cores and including children that have ended. */
   cpuSeconds: number
   memoryBytes: number
+  /** Its volume; absent where it has none that has a size of its own. */
+  disk?: VolumeSpace
+}
+
+/** In bytes. Whoever fills a volume is refused where nothing is free. */
+export interface VolumeSpace {
+  usedBytes: number
+  sizeBytes: number
 }
 
 /** Bytes or files, as was asked for. */

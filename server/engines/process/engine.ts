@@ -8,6 +8,7 @@ import { guaranteesOf, type Host, namespacesIn, probeHost, usableCgroups } from 
 import { createKeyedMutex } from './keyed-mutex.ts'
 import { installPrograms } from './launcher.ts'
 import { freeze, inspect, type LifecycleContext, remove, startInstance, stop, thaw } from './lifecycle.ts'
+import { spaceSeenBy } from './mounted-space.ts'
 import { CONNECTIONS_PER_INSTANCE } from './network/connection-table.ts'
 import type { HostService } from './network/host-services.ts'
 import { exposeLoopback, type RunningInstance, siblingConnections } from './network/instance-ports.ts'
@@ -85,7 +86,10 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
     siblingConnections: async (id, port) => siblingConnections(runningOf(context, id), port, context.networks.gateway),
     usage: async (id) => {
       const one = supervisor.get(id)
-      return one === undefined || one.end !== undefined ? undefined : processes.usage(one.workload)
+      if (one === undefined || one.end !== undefined) return undefined
+      const leader = context.records.processOf(one.workload)
+      const disk = leader === undefined ? undefined : await spaceSeenBy(leader.pid)
+      return { ...processes.usage(one.workload), ...(disk && { disk }) }
     },
     removeOwner: async (ownerId) => {
       const ids = supervisor.all().flatMap(({ workload }) => (workload.ownerId === ownerId ? [workload.id] : []))

@@ -24,9 +24,10 @@ export function answerUsage(metrics: Metrics, question: UsageQuestion): TimeSeri
   const { metric, instances, method } = question
   const values = usageValues[metric]
   if (values === undefined) return []
-  const plan = planQuery(question, { nowMs: question.nowMs, services: question.services.length, isByInstance: true })
-  const isByService = plan.level.isByServiceOnly
-  if (isByService && (instances !== undefined || method !== undefined)) {
+  const isShared = values.isShared === true
+  const plan = planQuery(question, { nowMs: question.nowMs, services: question.services.length, isByInstance: !isShared })
+  const isByService = isShared || plan.level.isByServiceOnly
+  if (plan.level.isByServiceOnly && (instances !== undefined || method !== undefined)) {
     throw refused('startTime', 'is more than 30 days ago: of that time the use of single instances is not kept')
   }
   const found = isByService ? metrics.usageOfServices(rangeOf(plan, question)) : metrics.usageOfInstances(rangeOf(plan, question))

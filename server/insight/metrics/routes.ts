@@ -24,6 +24,8 @@ type MetricIds = Extract<
   | 'queryInstanceCount'
   | 'queryCpuLimit'
   | 'queryMemoryLimit'
+  | 'queryDiskUsage'
+  | 'queryDiskCapacity'
   | 'queryCpuTarget'
   | 'queryMemoryTarget'
   | 'queryActiveConnections'
@@ -66,6 +68,8 @@ export const metricRoutes: Handlers<MetricIds, InsightContext> = {
   queryInstanceCount: ({ actor, query }, context) => traffic(context, actor, { query, metric: 'instance-count' }),
   queryCpuLimit: ({ actor, query }, context) => traffic(context, actor, { query, metric: 'cpu-limit' }),
   queryMemoryLimit: ({ actor, query }, context) => traffic(context, actor, { query, metric: 'memory-limit' }),
+  queryDiskUsage: ({ actor, query }, context) => usage(context, actor, { query, metric: 'disk-usage' }),
+  queryDiskCapacity: ({ actor, query }, context) => usage(context, actor, { query, metric: 'disk-capacity' }),
   queryCpuTarget: ({ actor, query }, context) => notMeasured(context, actor, query),
   queryMemoryTarget: ({ actor, query }, context) => notMeasured(context, actor, query),
   queryActiveConnections: ({ actor, query }, context) => notMeasured(context, actor, query),

@@ -6,8 +6,12 @@ import { handBackPages } from '../../platform/db/free-pages.ts'
 import { openDatabase } from '../../platform/db/open.ts'
 import { describeError, type ServerLog } from '../../platform/server-log.ts'
 import initial from './migrations/0001_initial.sql' with { type: 'text' }
+import disks from './migrations/0002_disks.sql' with { type: 'text' }
 
-const migrations: Migration[] = [{ version: 1, up: [initial], down: '' }]
+const migrations: Migration[] = [
+  { version: 1, up: [initial], down: '' },
+  { version: 2, up: [disks], down: '' },
+]
 
 export interface Opened {
   db: Database

@@ -15,8 +15,11 @@ export type SampleRow = Record<string, Value> & { series: number; at: number }
 
 export const usageKind: Kind<UsageSample> = {
   table: 'usage',
-  columns: ['samples', 'cpu_us', 'cpu_ms', 'cpu_peak', 'memory', 'memory_peak'],
-  toValues: ({ samples, cpuUs, cpuMs, cpuPeak, memory, memoryPeak }) => [samples, cpuUs, cpuMs, cpuPeak, memory, memoryPeak],
+  columns: ['samples', 'cpu_us', 'cpu_ms', 'cpu_peak', 'memory', 'memory_peak', 'disk', 'disk_size'],
+  toValues: (sample) => [
+    ...[sample.samples, sample.cpuUs, sample.cpuMs, sample.cpuPeak],
+    ...[sample.memory, sample.memoryPeak, sample.disk, sample.diskSize],
+  ],
   fromRow: (row) => ({
     at: row.at,
     samples: number(row.samples),
@@ -25,6 +28,8 @@ export const usageKind: Kind<UsageSample> = {
     cpuPeak: number(row.cpu_peak),
     memory: number(row.memory),
     memoryPeak: number(row.memory_peak),
+    disk: number(row.disk),
+    diskSize: number(row.disk_size),
   }),
   join: joinUsage,
 }

@@ -3,7 +3,7 @@ import { keyValuePlans } from '../../../shared/key-value.ts'
 import { plans } from '../../../shared/plan.ts'
 import { postgresPlans } from '../../../shared/postgres.ts'
 import { type ServiceType, traitsOf } from '../../../shared/service-type.ts'
-import type { Engine } from '../../engines/port/port.ts'
+import type { Engine, VolumeSpace } from '../../engines/port/port.ts'
 
 export interface Reading {
   service: string
@@ -12,6 +12,7 @@ export interface Reading {
   /** Processor time since its start, in microseconds. */
   cpuUs: number
   memoryBytes: number
+  disk?: VolumeSpace
 }
 
 export interface ServiceFacts {
@@ -48,8 +49,9 @@ export async function readInstances({ db, engine, now }: Metered): Promise<Readi
     if (index % INSTANCES_PER_TURN === INSTANCES_PER_TURN - 1) await new Promise((resolve) => setImmediate(resolve))
     const usage = await engine.usage(instanceId)
     if (usage === undefined) continue
-    const cpuUs = Math.round(usage.cpuSeconds * 1e6)
-    readings.push({ service: ownerId, instance: instanceId, atMs: now(), cpuUs, memoryBytes: Math.round(usage.memoryBytes) })
+    const { cpuSeconds, memoryBytes, disk } = usage
+    const read = { cpuUs: Math.round(cpuSeconds * 1e6), memoryBytes: Math.round(memoryBytes), ...(disk && { disk }) }
+    readings.push({ service: ownerId, instance: instanceId, atMs: now(), ...read })
   }
   return readings
 }

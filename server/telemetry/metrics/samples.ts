@@ -14,6 +14,9 @@ export interface UsageSample {
   /** Bytes, on average and at most. */
   memory: number
   memoryPeak: number
+  /** Bytes of its disk that were taken, and all of them, at the end of the window; 0 where that was not known. */
+  disk: number
+  diskSize: number
 }
 
 /** Requests by class, in the order of the ingress: no whole answer, 1xx (tunnels) to 5xx. */
@@ -36,7 +39,7 @@ export interface TrafficSample {
 }
 
 export function joinUsage(at: number, parts: readonly UsageSample[]): UsageSample {
-  const joined: UsageSample = { at, samples: 0, cpuUs: 0, cpuMs: 0, cpuPeak: 0, memory: 0, memoryPeak: 0 }
+  const joined: UsageSample = { at, samples: 0, cpuUs: 0, cpuMs: 0, cpuPeak: 0, memory: 0, memoryPeak: 0, ...diskOf(parts) }
   let memorySum = 0
   for (const part of parts) {
     joined.samples += part.samples
@@ -48,6 +51,11 @@ export function joinUsage(at: number, parts: readonly UsageSample[]): UsageSampl
   }
   joined.memory = joined.samples === 0 ? 0 : Math.round(memorySum / joined.samples)
   return joined
+}
+
+function diskOf(parts: readonly UsageSample[]): Pick<UsageSample, 'disk' | 'diskSize'> {
+  const { disk = 0, diskSize = 0 } = parts.findLast((part) => part.diskSize > 0) ?? {}
+  return { disk, diskSize }
 }
 
 export function joinTraffic(at: number, parts: readonly TrafficSample[]): TrafficSample {

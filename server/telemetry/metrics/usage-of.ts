@@ -28,12 +28,23 @@ export function usageOf(at: number, readings: readonly Reading[], before: Before
 }
 
 export function idleUsage(at: number, spanMs: number): UsageSample {
-  return { at, samples: 1, cpuUs: 0, cpuMs: spanMs > LONGEST_SPAN_MS ? 0 : spanMs, cpuPeak: 0, memory: 0, memoryPeak: 0 }
+  return {
+    at,
+    samples: 1,
+    cpuUs: 0,
+    cpuMs: spanMs > LONGEST_SPAN_MS ? 0 : spanMs,
+    cpuPeak: 0,
+    memory: 0,
+    memoryPeak: 0,
+    disk: 0,
+    diskSize: 0,
+  }
 }
 
-function sampleOf(at: number, { instance, atMs, cpuUs, memoryBytes }: Reading, before: Before | undefined): UsageSample {
+function sampleOf(at: number, { instance, atMs, cpuUs, memoryBytes: memory, disk }: Reading, before: Before | undefined): UsageSample {
   const { usedUs, spanMs } = cpuSince({ atMs, cpuUs }, before?.readings.get(instance), before?.atMs)
-  return { at, samples: 1, cpuUs: usedUs, cpuMs: spanMs, cpuPeak: rateOf(usedUs, spanMs), memory: memoryBytes, memoryPeak: memoryBytes }
+  const cpu = { cpuUs: usedUs, cpuMs: spanMs, cpuPeak: rateOf(usedUs, spanMs) }
+  return { at, samples: 1, ...cpu, memory, memoryPeak: memory, disk: disk?.usedBytes ?? 0, diskSize: disk?.sizeBytes ?? 0 }
 }
 
 function cpuSince(
@@ -50,13 +61,14 @@ function cpuSince(
   return { usedUs, spanMs }
 }
 
-/** Two instances at the same time. The rate of both is known only where each one's is. */
+/** Two instances at the same time. The rate of both is known only where each one's is, and what disk they have is the same one. */
 function together(one: UsageSample, other: UsageSample): UsageSample {
   const isKnown = one.cpuMs > 0 && other.cpuMs > 0
   const cpuUs = isKnown ? one.cpuUs + other.cpuUs : 0
   const cpuMs = isKnown ? Math.max(one.cpuMs, other.cpuMs) : 0
   const memory = one.memory + other.memory
-  return { at: one.at, samples: 1, cpuUs, cpuMs, cpuPeak: rateOf(cpuUs, cpuMs), memory, memoryPeak: memory }
+  const { disk, diskSize } = one.diskSize > 0 ? one : other
+  return { at: one.at, samples: 1, cpuUs, cpuMs, cpuPeak: rateOf(cpuUs, cpuMs), memory, memoryPeak: memory, disk, diskSize }
 }
 
 const rateOf = (cpuUs: number, cpuMs: number): number => (cpuMs === 0 ? 0 : Math.round((cpuUs * 1000) / cpuMs))

@@ -30,9 +30,21 @@ export const nothing = (): TimeSeries[] => []
 export const cpuOf: ValueOf<UsageSample> = ({ cpuUs, cpuMs }) => (cpuMs === 0 ? undefined : Math.round((cpuUs / cpuMs) * 1000) / MICROS)
 export const memoryOf: ValueOf<UsageSample> = ({ samples, memory }) => (samples === 0 ? undefined : memory)
 
-export const usageValues: Partial<Record<MetricName, { unit: MetricUnit; valueOf: ValueOf<UsageSample>; peakOf: ValueOf<UsageSample> }>> = {
+interface UsageValues {
+  unit: MetricUnit
+  valueOf: ValueOf<UsageSample>
+  peakOf: ValueOf<UsageSample>
+  /** Whether all instances have it together. */
+  isShared?: true
+}
+
+const ofDisk = (read: ValueOf<UsageSample>): UsageValues => ({ unit: 'bytes', valueOf: read, peakOf: read, isShared: true })
+
+export const usageValues: Partial<Record<MetricName, UsageValues>> = {
   cpu: { unit: 'cpu', valueOf: cpuOf, peakOf: ({ cpuMs, cpuPeak }) => (cpuMs === 0 ? undefined : cpuPeak / MICROS) },
   memory: { unit: 'bytes', valueOf: memoryOf, peakOf: ({ samples, memoryPeak }) => (samples === 0 ? undefined : memoryPeak) },
+  'disk-usage': ofDisk(({ disk, diskSize }) => (diskSize === 0 ? undefined : disk)),
+  'disk-capacity': ofDisk(({ diskSize }) => (diskSize === 0 ? undefined : diskSize)),
 }
 
 export const trafficSeries: Partial<Record<MetricName, (labels: Labels, samples: readonly TrafficSample[]) => TimeSeries[]>> = {

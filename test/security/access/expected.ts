@@ -257,6 +257,8 @@ export const expected: Record<OperationId, Expected> = {
   queryInstanceCount: measured,
   queryCpuLimit: measured,
   queryMemoryLimit: measured,
+  queryDiskUsage: measured,
+  queryDiskCapacity: measured,
   queryCpuTarget: measured,
   queryMemoryTarget: measured,
   queryActiveConnections: measured,

@@ -14,6 +14,7 @@ import { packed, trafficSample, usageSample } from './store.ts'
 const nowMs = Date.parse('2026-06-15T12:00:03.000Z')
 const end = Math.floor(nowMs / 10_000) * 10
 const DAY = 86_400
+const MIB = 1024 * 1024
 
 let server: TestServer
 let stranger: Tenant
@@ -31,7 +32,7 @@ beforeAll(async () => {
   const times = Array.from({ length: 360 }, (_, index) => end - 3600 + index * 10)
   for (const at of [end - 300 * DAY, ...times]) {
     const usage = [web, api].flatMap((service) => [
-      { service, instance: '', sample: usageSample(at, { cpuUs: 7_500_000 }) },
+      { service, instance: '', sample: usageSample(at, { cpuUs: 7_500_000, disk: 30 * MIB, diskSize: 974 * MIB }) },
       { service, instance: `${service}-00001`, sample: usageSample(at, { cpuUs: 5_000_000, cpuPeak: 900_000 }) },
       { service, instance: `${service}-00002`, sample: usageSample(at, { cpuUs: 2_500_000, cpuPeak: 300_000 }) },
     ])
@@ -50,6 +51,14 @@ afterAll(() => server.close())
 const ask = <T = TimeSeries[]>(path: string, token = server.adminToken) => call<T>(`${server.url}/v1${path}`, { token })
 const labelsOf = ({ labels }: TimeSeries) => Object.fromEntries(labels.map(({ field, value }) => [field, value]))
 const shape = (series: TimeSeries[]) => series.map((one) => [labelsOf(one), one.unit, one.values.length, one.values[0]?.value])
+
+test('disks are told by service, and only where one was measured', async () => {
+  for (const [metric, bytes] of [
+    ['disk-usage', 30 * MIB],
+    ['disk-capacity', 974 * MIB],
+  ])
+    expect(shape((await ask(`/metrics/${metric}?resource=${web}`)).body)).toEqual([[{ resource: web }, 'bytes', 360, bytes]])
+})
 
 describe('the history of a service', () => {
   test('has a series for each instance and metric, in order, at ten seconds of the last hour', async () => {

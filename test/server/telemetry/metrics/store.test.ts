@@ -53,7 +53,8 @@ describe('coarser windows', () => {
     const [first] = trafficAt(minutes, start, start + 60)
     expect(first).toMatchObject({ at: start, samples: 6, instances: 12, instancesPeak: 2, requests: [0, 0, 496, 0, 0, 5], bytesOut: 60 })
     const [usage] = instanceAt(minutes, start, start + 60)
-    expect(usage).toEqual({ at: start, samples: 6, cpuUs: 30_000_000, cpuMs: 60_000, cpuPeak: 50, memory: 25, memoryPeak: 50 })
+    const disk = { disk: 0, diskSize: 0 }
+    expect(usage).toEqual({ at: start, samples: 6, cpuUs: 30_000_000, cpuMs: 60_000, cpuPeak: 50, memory: 25, memoryPeak: 50, ...disk })
     expect(trafficAt(minutes, start, start + 1200)).toHaveLength(20)
   })
 

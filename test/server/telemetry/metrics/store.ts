@@ -46,7 +46,7 @@ export function openTestStore(): TestStore {
 const emptySweep: Sweep = { usage: [], traffic: [], readings: [], changedTallies: [], goneTallies: [], trafficAtMs: undefined }
 
 export const usageSample = (at: number, fields: Partial<UsageSample> = {}): UsageSample => ({
-  ...{ at, samples: 1, cpuUs: 5_000_000, cpuMs: 10_000, cpuPeak: 500_000, memory: 1000, memoryPeak: 1000 },
+  ...{ at, samples: 1, cpuUs: 5_000_000, cpuMs: 10_000, cpuPeak: 500_000, memory: 1000, memoryPeak: 1000, disk: 0, diskSize: 0 },
   ...fields,
 })
 

@@ -9,6 +9,13 @@ const cpu = (readings: Reading[], last: Before | undefined) => {
   return { total: total && [total.cpuUs, total.cpuMs], instances: instances.map(({ sample }) => [sample.cpuUs, sample.cpuMs]) }
 }
 
+test('the disk of a service is counted once, however many instances have it', () => {
+  const disk = { usedBytes: 30, sizeBytes: 100 }
+  const readings = [{ ...reading('a', 0, 0), disk }, { ...reading('b', 0, 0), disk }, reading('job-c', 0, 0)]
+  expect(usageOf(0, readings, undefined).get('s')?.total).toMatchObject({ disk: 30, diskSize: 100 })
+  expect(usageOf(0, [reading('job-c', 0, 0), ...readings], undefined).get('s')?.total).toMatchObject({ disk: 30, diskSize: 100 })
+})
+
 describe('processor use', () => {
   test('is what was used between two looks', () => {
     expect(cpu([reading('a', 20_000, 5_000_000)], lookAt(10_000, reading('a', 10_000, 2_000_000)))).toEqual({
