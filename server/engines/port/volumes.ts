@@ -13,7 +13,7 @@ export interface VolumeKind {
 export interface VolumeCapabilities {
   /** Kinds that workloads can be given; the first is that of new volumes. */
   kinds: readonly [VolumeKind, ...VolumeKind[]]
-  /** Whether a volume can become larger while nothing uses it, or not at all. */
+  /** Whether a volume can become larger while something uses it, while nothing does, or not at all. */
   grow: 'online' | 'offline' | 'never'
   snapshots: boolean
 }
@@ -48,7 +48,7 @@ export interface Volumes {
   /** Makes an empty volume, unless it is there. Nothing is left of one that could not be made. */
   make(volume: NewVolume): Promise<void>
 
-  /** Has a volume take this size in place of its former one, both in GiB. One that could not grow keeps its former size. */
+  /** Has a volume take this size in place of its former one, both in GiB; where `capabilities` say so also while it is in use. One that could not grow keeps its former size. */
   grow(id: string, size: { fromGb: number; toGb: number }): Promise<void>
 
   /** Has all that is in a volume belong to another owner, as whom workloads then find it. */

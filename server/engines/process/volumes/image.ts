@@ -25,16 +25,31 @@ export async function reserve(image: string, sizeGb: number): Promise<void> {
   await chmod(image, 0o600)
 }
 
-/** Grows an image that nothing uses. @throws AppError when there is no room, and then its former size stays. */
-export async function growImage(image: string, { fromGb, toGb }: { fromGb: number; toGb: number }): Promise<void> {
+/** Makes the file of an image larger. @throws AppError when there is no room, and then its former size stays. */
+export async function enlargeFile(image: string, { fromGb, toGb }: { fromGb: number; toGb: number }): Promise<void> {
   try {
     await reserve(image, toGb)
   } catch (error) {
-    // The image may have got a part, which its file system knows nothing of yet.
-    await runTool(['truncate', '--size', String(bytesOf(fromGb)), image])
+    // The image may have got a part, which its file system knows nothing of yet, unless a growth that failed late has left a larger one.
+    const kept = Math.max(bytesOf(fromGb), await fileSystemBytes(image))
+    await runTool(['truncate', '--size', String(kept), image])
     throw error
   }
-  await fillImage(image)
+}
+
+/** Offsets in a superblock, which begins at 1024 (Documentation/filesystems/ext4/super.rst). */
+const SUPERBLOCK = { at: 1024, bytes: 1024, blocksLow: 0x4, blockSizeLog: 0x18, blocksHigh: 0x150 }
+const SMALLEST_BLOCK = 1024
+
+async function fileSystemBytes(image: string): Promise<number> {
+  const { at, bytes, blocksLow, blockSizeLog, blocksHigh } = SUPERBLOCK
+  const view = new DataView(
+    await Bun.file(image)
+      .slice(at, at + bytes)
+      .arrayBuffer(),
+  )
+  const blocks = view.getUint32(blocksLow, true) + view.getUint32(blocksHigh, true) * 2 ** 32
+  return blocks * SMALLEST_BLOCK * 2 ** view.getUint32(blockSizeLog, true)
 }
 
 export async function fillImage(image: string): Promise<void> {

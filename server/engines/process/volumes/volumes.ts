@@ -8,7 +8,8 @@ import type { VolumeKind, Volumes } from '../../port/volumes.ts'
 import type { VolumeMount } from '../../port/workload.ts'
 import type { DiskMount, VolumeMounts } from '../spec.ts'
 import { bytesAt, copyContent } from './copy.ts'
-import { checkImage, growImage } from './image.ts'
+import { canGrowMounted, growImage } from './grow.ts'
+import { checkImage } from './image.ts'
 import { giveVolume, layVolume } from './lay.ts'
 import { loopDeviceOf } from './loop-device.ts'
 import { hidingProblem, placeProblem } from './mount-path.ts'
@@ -47,7 +48,7 @@ const MEASURE_TIMEOUT_MS = 5000
 export function openVolumes({ dir, mounts, needed, room }: ProcessVolumesOptions): ProcessVolumes {
   const placesIn = (id: string) => placesOf(dir, id)
   return {
-    capabilities: { kinds: KINDS[mounts], grow: 'offline', snapshots: true },
+    capabilities: { kinds: KINDS[mounts], grow: mounts !== 'images' || canGrowMounted() ? 'online' : 'offline', snapshots: true },
     roomBytes: room.bytes,
     pathProblem: (mountPath) => hidingProblem(mountPath, needed) ?? (mounts === 'nowhere' ? undefined : placeProblem(mountPath)),
     pathOf: ({ volumeId, mountPath }: VolumeMount) => (mounts === 'nowhere' ? placesIn(volumeId).folder : mountPath),
@@ -55,7 +56,7 @@ export function openVolumes({ dir, mounts, needed, room }: ProcessVolumesOptions
     make: async ({ id, owner, sizeGb, kind }) => await layVolume(placesIn(id), { isImage: kind === IMAGE.name, sizeGb, uid: owner.number }),
     grow: async (id, size) => {
       const places = placesIn(id)
-      if (isImageAt(places)) await growImage(places.image, size)
+      if (isImageAt(places)) await growImage(places, size)
     },
     give: async (id, { number }) => await giveVolume(placesIn(id), number),
     isInUse: async (id) => {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync 
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { copyContent } from '../../../../server/engines/process/volumes/copy.ts'
+import { canGrowMounted } from '../../../../server/engines/process/volumes/grow.ts'
 import { loopDeviceOf } from '../../../../server/engines/process/volumes/loop-device.ts'
 import { withMountedImage } from '../../../../server/engines/process/volumes/mounted-image.ts'
 import { placesOf } from '../../../../server/engines/process/volumes/places.ts'
@@ -107,6 +108,24 @@ describe.runIf(hasLoopDevices)('an image', { timeout: 60_000 }, () => {
     await isFree(places.image)
     await volumes.restore(id, { key: 'snp-a', keepAs: 'snp-before', sizeGb: 1 })
     expect(await world.read(id, 'file')).toBe('written')
+    expect(await volumes.open(id)).toEqual({ source: places.image, isImage: true })
+  })
+
+  test.runIf(canGrowMounted())('grows while it is mounted, under whoever writes to it, and again the same', async () => {
+    const { id, places } = await make()
+    const other = join(places.root, 'elsewhere')
+    mkdirSync(other)
+    await withMountedImage({ source: places.image, mountPoint: other }, async ({ run }) => {
+      await run(['touch', `${other}/data/before`])
+      await volumes.grow(id, { fromGb: 1, toGb: 2 })
+      await volumes.grow(id, { fromGb: 1, toGb: 2 })
+      // More than there was room for before.
+      await run(['fallocate', '--length', '1500MiB', `${other}/data/large`])
+      await expect(volumes.grow(id, { fromGb: 2, toGb: 60_000 })).rejects.toBeInstanceOf(AppError)
+      await run(['touch', `${other}/data/after`])
+    })
+    await isFree(places.image)
+    expect(statSync(places.image).size).toBe(2 * 1024 ** 3)
     expect(await volumes.open(id)).toEqual({ source: places.image, isImage: true })
   })
 
