@@ -11,14 +11,14 @@ export const STABLE_RUN_MS = 10 * 60_000
 export const CRASH_LOOP_FAILURES = 5
 export const CRASH_LOOP_WINDOW_MS = 2 * 60_000
 
-/** The wait from `now`: 1 s after a first failure, twice as long after each more, at most 60 s; 0 for none. Those before `STABLE_RUN_MS` of quiet do not count. */
-export function nextRestartDelayMs(failures: readonly Failure[], now: number): number {
+/** The wait from `now`: 1 s after a first failure, twice as long after each more, at most 60 s unless said otherwise; 0 for none. Those before `STABLE_RUN_MS` of quiet do not count. */
+export function nextRestartDelayMs(failures: readonly Failure[], now: number, longestDelayMs = LONGEST_DELAY_MS): number {
   const times = failures.map((failure) => failure.at).sort((a, b) => b - a)
   const last = times[0]
   if (last === undefined || now - last >= STABLE_RUN_MS) return 0
   const firstOld = times.findIndex((at, index) => (times[index - 1] ?? now) - at >= STABLE_RUN_MS)
   const count = firstOld === -1 ? times.length : firstOld
-  const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (count - 1))
+  const delayMs = Math.min(longestDelayMs, FIRST_DELAY_MS * 2 ** (count - 1))
   return Math.max(0, last + delayMs - now)
 }
 

@@ -51,11 +51,11 @@ export async function noteOver(keeping: Keeping, workload: StoredWorkload, exit:
 }
 
 function noteFailure(keeping: Keeping, workload: StoredWorkload, seen: WorkloadExit): void {
-  const { exitReasons, now } = keeping
+  const { exitReasons, now, ownerOf } = keeping
   const reason = exitReasons.take(workload.id)
   const exit = reason === undefined ? seen : { ...seen, reason }
   const exits = [...workload.exits, exit].slice(-KEPT_EXITS)
-  const delayMs = nextRestartDelayMs(exits, now())
+  const delayMs = nextRestartDelayMs(exits, now(), ownerOf(workload).policy.longestDelayMs)
   const change = { phase: 'pending', address: null, exits, restarts: workload.restarts + 1, startAt: now() + delayMs } as const
   writeEnd(keeping, { workload, end: { kind: 'failed', exit, delayMs }, change })
 }

@@ -8,6 +8,8 @@ import type { StoredWorkload, WorkloadExit } from './store.ts'
 export interface WorkloadPolicy {
   /** A set that is never restarted is over with the end of its replicas. */
   restarts: 'always' | 'never'
+  /** The longest pause before a restart after many failures; a minute unless said otherwise. */
+  longestDelayMs?: number
 }
 
 export type WorkloadEnd =
