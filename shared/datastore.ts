@@ -22,6 +22,9 @@ const suspensions = ['suspended', 'not_suspended'] as const
 const suspenders = ['admin', 'billing', 'user'] as const
 export type Suspender = (typeof suspenders)[number]
 
+export const diskStates = ['ok', 'nearly_full', 'full'] as const
+export type DiskState = (typeof diskStates)[number]
+
 /** What databases and key-value stores have in common, as callers see them. */
 export const commonDatastore = {
   name: Type.String(),
@@ -32,6 +35,7 @@ export const commonDatastore = {
   version: Type.String({ description: 'Major version of the program' }),
   ipAllowList: IpAllowList,
   environmentId: Type.Optional(Type.String()),
+  diskState: OneOf(diskStates, 'full: it takes no writes until there is room again'),
   suspended: OneOf(suspensions),
   suspenders: Type.Array(OneOf(suspenders)),
   createdAt: Time,

@@ -101,6 +101,8 @@ async function create(context: Context, name: string, { detach, ...options }: Cr
   )
 }
 
+const fullness = { nearly_full: 'nearly full', full: 'full: it refuses writes until there is room; a larger plan has a larger disk' }
+
 async function get(context: Context, name: string): Promise<void> {
   const store = await resolveKeyValue(context, name)
   if (context.isJson) return context.printJson(store)
@@ -113,6 +115,7 @@ async function get(context: Context, name: string): Promise<void> {
     ['Version', version],
     ['When full', options.maxmemoryPolicy],
     ['Persistence', options.persistenceMode],
+    ...(store.diskState === 'ok' ? [] : [['Disk', fullness[store.diskState]] as [string, string]]),
     ['Allowed', ipAllowList.map(({ cidrBlock }) => cidrBlock).join(', ') || 'nobody from outside'],
     ...(environmentId === undefined ? [] : [['Environment', environmentId] as [string, string]]),
     ['Created', createdAt],

@@ -67,13 +67,19 @@ async function get(context: Context, name: string): Promise<void> {
     ['Version', found.version],
     ['Database', found.databaseName],
     ['First user', found.databaseUser],
-    ['Disk', `${found.diskSizeGB} GB${found.diskAutoscalingEnabled ? ', grows by itself' : ''}`],
+    ['Disk', `${found.diskSizeGB} GB${found.diskAutoscalingEnabled ? ', grows by itself' : ''}${fullness(found)}`],
     ['Allowed', found.ipAllowList.map(({ cidrBlock }) => cidrBlock).join(', ') || 'nobody from outside'],
     ['Settings', settings.length === 0 ? undefined : settings.join(', ')],
     ['Environment', found.environmentId],
     ['Created', found.createdAt],
   ]
   context.io.stdout.write(formatFields(fields, context.paint))
+}
+
+function fullness({ name, diskState, diskSizeGB }: Postgres): string {
+  if (diskState === 'ok') return ''
+  const advice = `cpctl postgres update ${name} --disk ${diskSizeGB + 1} makes it larger`
+  return diskState === 'full' ? `; full, so nothing can be written: ${advice}` : `; nearly full: ${advice}`
 }
 
 async function info(context: Context, nameOrId: string): Promise<void> {

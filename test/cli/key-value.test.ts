@@ -24,6 +24,7 @@ const store = (fields: Partial<KeyValue> = {}): KeyValue => ({
   status: 'available',
   version: '9',
   ipAllowList: [],
+  diskState: 'ok',
   suspended: 'not_suspended',
   suspenders: [],
   createdAt: at,

@@ -1,5 +1,9 @@
 import type { Workload } from '../../engines/port/workload.ts'
+import type { Threshold } from './disk-rules.ts'
 import type { DatastoreKind, StoredDatastore } from './store.ts'
+
+/** With this a server says that it cannot come up for want of room on its disk. */
+export const DISK_FULL_EXIT = 76
 
 /** What a server of a datastore is made of. Its owner, volume, network and name come from the row that all kinds have. */
 export type ServerSpec = Pick<Workload, 'files' | 'command' | 'env' | 'secretFiles' | 'limits' | 'material'>
@@ -7,6 +11,12 @@ export type ServerSpec = Pick<Workload, 'files' | 'command' | 'env' | 'secretFil
 export interface ServerEndpoint {
   host: string
   port: number
+}
+
+export interface ServerFailure {
+  why: string
+  /** Not the first in a row of a server that has not come up since it was changed. */
+  isLasting: boolean
 }
 
 export interface DatastoreServer {
@@ -26,8 +36,19 @@ export interface DatastoreServer {
    * Returns when to come back though nothing happens (ms since 1970), or undefined.
    */
   tend?(datastore: StoredDatastore, endpoint: ServerEndpoint): Promise<number | undefined>
+  /** Part of the transaction that takes note that its server, of this generation, is ready. */
+  onReady?(datastore: StoredDatastore): void
   /** Part of the transaction that takes note of an end that nobody asked for. Returns why, in words for people. */
-  onFailed?(datastore: StoredDatastore, why: string): string
+  onFailed?(datastore: StoredDatastore, failure: ServerFailure): string
+  /** From which share of its disk on it takes no writes any more. */
+  readonly fullDisk: Threshold
+  /** In steps of how many GiB its disk grows by itself; undefined where it does not. */
+  growthStepGb?(datastore: StoredDatastore): number | undefined
+  /**
+   * Has a server that runs take writes or none, as the state of its disk says: whenever that has changed, and every second while it is full.
+   * Repeatable. `isShort` says that next to nothing is left.
+   */
+  fitToDisk?(datastore: StoredDatastore, endpoint: ServerEndpoint, disk: { isChanged: boolean; isShort: boolean }): Promise<void>
   /** Called before anything of a datastore is taken away, while its server may run still. Repeatable. */
   beforeRemoval?(datastore: StoredDatastore): Promise<void>
 }

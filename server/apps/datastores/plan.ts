@@ -37,16 +37,21 @@ export function planDatastore(situation: DatastoreSituation): DatastoreAction[] 
   const setId = setIdOf(datastore)
   const isApplied = situation.sets.some((set) => set.id === setId && !set.isDropped)
   const isUp = replicas.some((replica) => replica.setId === setId && replica.phase === 'running')
+  const drops = dropsOf(situation, setId)
   return [
-    ...dropsOf(situation, setId),
+    ...drops,
     ...(!isApplied && datastore.phase === 'creating' ? [{ kind: 'make_volume' } as const] : []),
     ...(isApplied ? [] : [{ kind: 'run', setId } as const]),
     ...(isUp && datastore.phase === 'creating' ? [{ kind: 'settle' } as const] : []),
-    ...(isGrowing && isUp ? [{ kind: 'grow_volume' } as const] : []),
+    ...(isGrowing && isApplied && drops.length === 0 ? [{ kind: 'grow_volume' } as const] : []),
   ]
 }
 
-/** Whether its server may run now: volumes that grow only while nothing uses them come first. */
+/** Whether a server may begin now: one whose disk is to grow waits for that, as it may be what it lacks. */
+export const mayBegin = (situation: Pick<DatastoreSituation, 'datastore' | 'grow'>): boolean =>
+  wantsServer(situation) && situation.datastore.growToGb === null
+
+/** Whether its server is to run now: volumes that grow only while nothing uses them come first. */
 export function wantsServer({ datastore, grow }: Pick<DatastoreSituation, 'datastore' | 'grow'>): boolean {
   const { phase, suspendedBy, growToGb } = datastore
   if ((phase !== 'creating' && phase !== 'ready') || suspendedBy !== null) return false

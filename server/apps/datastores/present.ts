@@ -11,7 +11,7 @@ const iso = (ms: number): string => new Date(ms).toISOString()
 export type Deps = Pick<AppContext, 'db' | 'publicUrl'>
 
 export function presentCommon({ db, publicUrl }: Deps, datastore: StoredDatastore) {
-  const { id, name, workspaceId, plan, version, ipAllowList, environmentId, suspendedBy, createdAt, updatedAt } = datastore
+  const { id, name, workspaceId, plan, version, ipAllowList, environmentId, diskState, suspendedBy, createdAt, updatedAt } = datastore
   const { name: ownerName = '', email = '' } = findWorkspace(db, workspaceId) ?? {}
   const status: DatastoreStatus = statusOf(datastore, workloadsOf(db, OWNER_KIND, id))
   return {
@@ -24,6 +24,7 @@ export function presentCommon({ db, publicUrl }: Deps, datastore: StoredDatastor
     version,
     ipAllowList,
     ...(environmentId !== null && { environmentId }),
+    diskState,
     suspended: suspendedBy === null ? ('not_suspended' as const) : ('suspended' as const),
     suspenders: suspendedBy ?? [],
     createdAt: iso(createdAt),

@@ -9,6 +9,7 @@ import { removeServiceFolders } from '../../platform/service-folders.ts'
 import { deleteSetsOf } from '../../runtime/workloads/set-store.ts'
 import { deleteWorkloadsOf, workloadsOf } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'
+import { refuseGrowth } from './disk-growth.ts'
 import { recordDatastoreEvent } from './events.ts'
 import { changeToFollow } from './follow.ts'
 import type { DatastoreServers } from './kind.ts'
@@ -65,9 +66,13 @@ function followed({ db, engine, now }: AppContext, id: string): StoredDatastore 
 const mayRun = async (servers: DatastoreServers, datastore: StoredDatastore): Promise<boolean> =>
   (await servers[datastore.kind]?.mayRun?.(datastore)) ?? true
 
-/** The machine may need a moment after the last user of a volume has gone. */
+/** The machine may need a moment after the last user of a volume has gone, and before one that comes has it. */
 async function isHeldUp({ db, engine }: AppContext, { id, volumeId }: StoredDatastore): Promise<boolean> {
-  return workloadsOf(db, OWNER_KIND, id).length === 0 && (await engine.volumes.isInUse(volumeId))
+  const phases = new Set(workloadsOf(db, OWNER_KIND, id).map(({ phase }) => phase))
+  if (phases.has('stopping')) return true
+  if (phases.has('running')) return false
+  const isInUse = await engine.volumes.isInUse(volumeId)
+  return phases.has('starting') ? !isInUse : isInUse
 }
 
 interface Step {
@@ -133,13 +138,13 @@ async function growVolume(context: AppContext, datastore: StoredDatastore): Prom
     if (context.stopping.aborted) throw error
     context.log.error('volume of a datastore not grown', { datastoreId: id, ...describeError(error) })
     context.db.transaction(() => {
-      if (isAskedStill()) updateDatastore(context.db, id, { growToGb: null }, context.now())
-      recordDatastoreEvent(context, datastore, 'resizeFailed', { reason: reasonOf(error) })
+      if (isAskedStill()) refuseGrowth(context, datastore, reasonOf(error))
     })()
     return
   }
   context.db.transaction(() => {
-    updateDatastore(context.db, id, { sizeGb: growToGb, ...(isAskedStill() && { growToGb: null }) }, context.now())
+    const settled = isAskedStill() ? { growToGb: null, growthRefusedAt: null } : {}
+    updateDatastore(context.db, id, { sizeGb: growToGb, ...settled }, context.now())
     if (datastore.phase !== 'creating') recordDatastoreEvent(context, datastore, 'resized', { fromGB: sizeGb, toGB: growToGb })
   })()
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { Type } from '@sinclair/typebox'
-import type { Suspender } from '../../../shared/datastore.ts'
+import type { DiskState, Suspender } from '../../../shared/datastore.ts'
 import { IpAllowList } from '../../../shared/service-controls.ts'
 import { defaultLabels } from '../../../shared/service-labels.ts'
 import type { VolumeKindName } from '../../engines/port/volumes.ts'
@@ -50,6 +50,9 @@ export interface StoredDatastore {
   suspendedBy: Suspender[] | null
   /** Why its server does not come up, for people. */
   problem: string | null
+  diskState: DiskState
+  /** When its disk could not grow by itself. */
+  growthRefusedAt: number | null
   createdAt: number
   updatedAt: number
 }
@@ -81,6 +84,8 @@ const datastores = tableOf<StoredDatastore>('datastores', {
     },
   },
   problem: 'problem',
+  diskState: 'disk_state',
+  growthRefusedAt: 'growth_refused_at',
   createdAt: 'created_at',
   updatedAt: 'updated_at',
 })
@@ -124,7 +129,7 @@ export const isDatastoreNameTaken = (
 
 export type NewDatastore = Omit<
   StoredDatastore,
-  'phase' | 'generation' | 'role' | 'primaryId' | 'copy' | 'suspendedBy' | 'problem' | 'updatedAt'
+  'phase' | 'generation' | 'role' | 'primaryId' | 'copy' | 'suspendedBy' | 'problem' | 'diskState' | 'growthRefusedAt' | 'updatedAt'
 > &
   Partial<Pick<StoredDatastore, 'phase' | 'role' | 'primaryId'>>
 

@@ -1,6 +1,7 @@
 import { describeError } from '../../platform/server-log.ts'
 import { createDriver, type Driver } from '../../platform/work/driver.ts'
 import type { AppContext } from '../context.ts'
+import { createDiskWatch } from './disk-watch.ts'
 import type { DatastoreServers } from './kind.ts'
 import { reconcileDatastore } from './reconcile.ts'
 import { allDatastores, followersOf } from './store.ts'
@@ -20,6 +21,7 @@ function publish({ routes, stopping, log }: AppContext): void {
 }
 
 export function createDatastoreWork(context: AppContext, servers: DatastoreServers): DatastoreWork {
+  const disks = createDiskWatch(context, servers)
   const drivers = [
     driverOf(context, 'datastore not reconciled', async (datastoreId) => {
       const nextAt = await reconcileDatastore(context, servers, datastoreId)
@@ -27,6 +29,7 @@ export function createDatastoreWork(context: AppContext, servers: DatastoreServe
       return nextAt
     }),
     driverOf(context, 'datastore not tended', (datastoreId) => tendDatastore(context, servers, datastoreId)),
+    driverOf(context, 'disk of a datastore not watched', (datastoreId) => disks.look(datastoreId)),
   ]
   const drive = (datastoreId: string) => {
     for (const driver of drivers) driver.poke(datastoreId)

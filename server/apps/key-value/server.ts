@@ -12,7 +12,7 @@ import { currentProgram } from './program.ts'
 import { configFile } from './server/config.ts'
 import { CONFIG_FILE, startCommand } from './server/start-command.ts'
 import { requireRow } from './store.ts'
-import { adminLogin, infoOf, tendStore } from './tend.ts'
+import { adminLogin, infoOf, shortenJournal, tendStore } from './tend.ts'
 
 const MIB = 1024 * 1024
 /** A snapshot of the largest plan is written in less. */
@@ -26,6 +26,13 @@ export const keyValueServer = (context: AppContext): DatastoreServer => ({
   specOf: (datastore) => specOf(context, datastore),
   tend: (datastore, endpoint) => tendStore(context, datastore, endpoint),
   untilReady: (datastore, endpoint, signal) => untilReady(context, { datastore, endpoint, signal }),
+  // A store refuses writes by itself (MISCONF) when its journal or snapshot finds no room, and takes them again when there is some.
+  fullDisk: { from: 0.99, under: 0.97 },
+  // Its plan chose the size of its disk: nobody else can make it larger.
+  growthStepGb: () => 1,
+  fitToDisk: async (datastore, endpoint, { isChanged }) => {
+    if (isChanged && datastore.diskState !== 'ok') await shortenJournal(context, datastore, endpoint)
+  },
 })
 
 async function specOf(context: AppContext, datastore: StoredDatastore): Promise<ServerSpec> {

@@ -13,6 +13,7 @@ type TendContext = Pick<AppContext, 'db' | 'sealer' | 'now' | 'stopping' | 'keyV
 
 const LOOK_AGAIN_MS = 500
 const MAX_STEPS = 5
+const WORTH_SHORTENING = 1.25
 
 export const adminLogin = (context: Pick<TendContext, 'sealer'>, own: StoredKeyValue): Login => ({
   user: ADMIN_USER,
@@ -32,6 +33,20 @@ export async function tendStore(context: TendContext, datastore: StoredDatastore
       await applySettings(context, send, { datastore, own })
       const lookAgainAt = await applyPersistence(context, send, datastore.id)
       return earliest(lookAgainAt, nextChangeOf(own, context.now()))
+    },
+    context.stopping,
+  )
+}
+
+/** Has the journal written anew, where it holds much that is no more: that gives room back. */
+export async function shortenJournal(context: TendContext, datastore: StoredDatastore, at: ServerAddress): Promise<void> {
+  const login = adminLogin(context, requireRow(context.db, datastore.id))
+  await context.keyValueServers.use(
+    at,
+    login,
+    async (send) => {
+      const { isJournaling, isWriting, journalBytes, journalBaseBytes } = await infoOf(send)
+      if (isJournaling && !isWriting && journalBytes > journalBaseBytes * WORTH_SHORTENING) await send(['BGREWRITEAOF'])
     },
     context.stopping,
   )

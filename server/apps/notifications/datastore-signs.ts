@@ -13,7 +13,7 @@ const commonReaders = (noun: string) => ({
   unavailable: of('bad', 'datastore', `${noun} is unavailable`),
   nearlyFull: of('bad', 'datastore_disk', `Disk of the ${noun.toLowerCase()} is nearly full`, { about: 'nearly_full' }),
   full: of('bad', 'datastore_disk', `${noun} is read-only: its disk is full`, { about: 'full' }),
-  writable: of('good', 'datastore_disk', `${noun} can be written to again`),
+  writable: of('good', 'datastore_disk', `${noun} has room on its disk again`),
   backupFailed: of('bad', 'datastore_backup', `No backup of the ${noun.toLowerCase()}`),
   backupDone: of('good', 'datastore_backup', `There are backups again of the ${noun.toLowerCase()}`),
   restoreFailed: failsOnce(`Could not restore the ${noun.toLowerCase()}`),

@@ -31,7 +31,8 @@ export function changePostgres(context: AppContext, actor: Actor, { datastore, p
       // Who follows it has its settings as well, from the moment that it has them.
       if (isFreshStart)
         for (const one of followersOf(context.db, datastore.id)) changeDatastore(context, one, { change: { plan }, isFreshStart })
-      return changeDatastore(context, datastore, { change: { name, plan, growToGb, ...(ipAllowList && { ipAllowList }) }, isFreshStart })
+      const grows = growToGb === datastore.growToGb ? {} : { growToGb, growthRefusedAt: null }
+      return changeDatastore(context, datastore, { change: { name, plan, ...grows, ...(ipAllowList && { ipAllowList }) }, isFreshStart })
     })
     tell(context, { datastore, own, change })
     return changed

@@ -4,14 +4,16 @@ import { describeError } from '../../platform/server-log.ts'
 import { pause } from '../../platform/work/clock.ts'
 import type { AppContext } from '../context.ts'
 import { handedOut, passwordPurpose } from '../datastores/credential-store.ts'
-import type { DatastoreServer, ServerEndpoint, ServerSpec } from '../datastores/kind.ts'
+import { type DatastoreServer, DISK_FULL_EXIT, type ServerEndpoint, type ServerSpec } from '../datastores/kind.ts'
 import type { StoredDatastore } from '../datastores/store.ts'
 import { baseEnv } from '../launch/launch.ts'
 import { endClusterRun, makeCluster } from './cluster.ts'
 import { configFiles } from './config-files.ts'
+import { fitToDisk, liveFileOf } from './fit-to-disk.ts'
 import { followerEnv, wayOf } from './following.ts'
 import { initialise, type Passwords } from './initialise.ts'
 import { programsOf } from './programs.ts'
+import { proveParameters, revertParameters } from './prove-parameters.ts'
 import { ownOf } from './session.ts'
 import { settingsOf } from './settings.ts'
 import { START_SCRIPT } from './start-script.ts'
@@ -19,6 +21,7 @@ import { type StoredPostgres, updatePostgres } from './store.ts'
 
 const POSTGRES_PORT = 5432
 const MIB = 1024 * 1024
+const GROWTH_STEP_GB = 5
 /** A checkpoint of a large database takes its time; what is killed recovers at its next start. */
 const GRACE_MS = 60_000
 
@@ -43,10 +46,20 @@ export const postgresServer = (context: AppContext, { onStarted, leadToPrimary }
   },
   async untilReady(datastore, endpoint, signal) {
     const isFresh = await untilReady(context, { datastore, endpoint }, signal)
+    // What was full is so still, and takes no writes before anybody is let in. The watch tries again what fails here.
+    if (datastore.diskState === 'full')
+      await fitToDisk(context, { datastore, endpoint }, { isChanged: true, isShort: false }).catch((error) =>
+        context.log.error('database not fitted to its disk', { datastoreId: datastore.id, ...describeError(error) }),
+      )
     if (!isFresh && datastore.primaryId === null) await onStarted({ id: datastore.id, endpoint })
   },
   prepare: (datastore) => prepare(context, datastore),
   beforeRemoval: ({ volumeId }) => endClusterRun(context, volumeId),
+  fullDisk: { from: 0.95, under: 0.93 },
+  growthStepGb: ({ id }) => (ownOf(context, { id }).isAutoscaling ? GROWTH_STEP_GB : undefined),
+  fitToDisk: (datastore, endpoint, disk) => fitToDisk(context, { datastore, endpoint }, disk),
+  onReady: (datastore) => proveParameters(context, datastore),
+  onFailed: (datastore, failure) => revertParameters(context, datastore, failure),
 })
 
 async function prepare(context: AppContext, datastore: StoredDatastore): Promise<void> {
@@ -69,7 +82,12 @@ async function specOf(context: AppContext, datastore: StoredDatastore): Promise<
   const version = Number(datastore.version)
   const files = configFiles({
     id: datastore.id,
-    settings: { ...settingsOf({ plan, sizeGb: datastore.sizeGb, version }), ...inherited, ...own.parameterOverrides },
+    settings: {
+      ...settingsOf({ plan, sizeGb: datastore.sizeGb, version }),
+      ...inherited,
+      ...own.parameterOverrides,
+      include_if_exists: liveFileOf(context, datastore),
+    },
     hostAddress: context.engine.hostAddress,
     ...(primaryId !== null && { backupPassword: passwordsOf(context, own).backup }),
   })
@@ -84,6 +102,7 @@ async function specOf(context: AppContext, datastore: StoredDatastore): Promise<
       CPD_SECRETS: view.secrets,
       CPD_VOLUME: view.volume ?? '',
       CPD_LISTEN: context.engine.capabilities.ownNetworks ? '*' : '127.0.0.1',
+      CPD_DISK_FULL_EXIT: String(DISK_FULL_EXIT),
       PORT: String(view.port ?? POSTGRES_PORT),
       ...(primaryId !== null && followerEnv(datastore, view)),
       // When memory is short a backend goes before the server, which then recovers by itself (PostgreSQL's manual, 18.4.4).

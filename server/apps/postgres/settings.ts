@@ -26,7 +26,6 @@ export function settingsOf({ plan, sizeGb, version }: ServerSize): Record<string
   const isSmall = memoryMb < MB_PER_GB
   const shared = isSmall ? memoryMb / 8 : memoryMb / 4
   const parallel = Math.floor(between(0, 4, cpu / 2))
-  const diskMb = sizeGb * MB_PER_GB
   return {
     max_connections: String(connections + RESERVED_CONNECTIONS),
     superuser_reserved_connections: String(RESERVED_CONNECTIONS),
@@ -40,10 +39,7 @@ export function settingsOf({ plan, sizeGb, version }: ServerSize): Record<string
     wal_level: 'replica',
     // Five read replicas and a standby, each of which takes two while it is made, and who receives the log.
     max_wal_senders: '16',
-    min_wal_size: mb(between(32, 1024, diskMb / 16)),
-    max_wal_size: mb(between(128, 8192, diskMb / 8)),
-    max_slot_wal_keep_size: mb(diskMb / 4),
-    temp_file_limit: `${(diskMb / 2) * KB_PER_MB}kB`,
+    ...settingsOfDisk(sizeGb),
     max_logical_replication_workers: '0',
     huge_pages: 'off',
     password_encryption: 'scram-sha-256',
@@ -67,4 +63,28 @@ export function settingsOf({ plan, sizeGb, version }: ServerSize): Record<string
     ...(isSmall && { max_pred_locks_per_transaction: '32' }),
     ...(version >= 18 && { io_method: 'sync', io_max_concurrency: '8', autovacuum_worker_slots: '8' }),
   }
+}
+
+/** What comes of the size of the disk, and can be changed while the server runs. */
+function settingsOfDisk(sizeGb: number): Record<string, string> {
+  const diskMb = sizeGb * MB_PER_GB
+  return {
+    min_wal_size: mb(between(32, 1024, diskMb / 16)),
+    max_wal_size: mb(between(128, 8192, diskMb / 8)),
+    max_slot_wal_keep_size: mb(diskMb / 4),
+    temp_file_limit: `${(diskMb / 2) * KB_PER_MB}kB`,
+  }
+}
+
+/** Settings that hold beside those that a server was started with, until its next start. */
+export function liveSettings({ sizeGb, isFull, overrides }: Live): Record<string, string> {
+  const ofDisk = Object.entries(settingsOfDisk(sizeGb)).map(([name, value]) => [name, overrides[name] ?? value])
+  return { ...Object.fromEntries(ofDisk), ...(isFull && { default_transaction_read_only: 'on' }) }
+}
+
+interface Live {
+  sizeGb: number
+  isFull: boolean
+  /** What the owner has set otherwise. */
+  overrides: Readonly<Record<string, string>>
 }

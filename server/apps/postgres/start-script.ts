@@ -28,8 +28,9 @@ sync -f "$data"
 
 /**
  * The link `owner` names the database that a volume belongs to: a list of spares out of an older copy of our own rows may name volumes that
- * were adopted since. A file of 64 MB keeps that room on the disk: it is given up where too little is left for recovery to write, and taken
- * back at a start with room. A stop asks the server to end its connections, which SIGTERM alone would wait for.
+ * were adopted since. A ballast of 64 MB keeps that room on the disk: it is given up where too little is left for recovery to write, and
+ * taken back, in part if need be, when the server is up and has removed what recovery needed. A server that ends on a disk without room and
+ * without ballast says so by its exit code. A stop asks the server to end its connections, which SIGTERM alone would wait for.
  */
 export const START_SCRIPT = `
 set -eu
@@ -49,14 +50,25 @@ elif [ ! -s "$data/PG_VERSION" ]; then
   echo "The data of this database is gone from its disk: recover it from its backups into a new one." >&2
   exit 1
 fi
-set -- $(stat -f -c '%a %S' "$CPD_VOLUME")
-free=$(($1 * $2 / 1048576))
-if [ "$free" -lt 48 ]; then
-  rm -f "$ballast"
-elif [ ! -e "$ballast" ] && [ "$free" -gt 192 ]; then
-  fallocate --length 64MiB "$ballast" || rm -f "$ballast"
-fi
-rm -f "$data/postmaster.pid"
+free_mb() {
+  set -- $(stat -f -c '%a %S' "$CPD_VOLUME")
+  echo $(($1 * $2 / 1048576))
+}
+ballast_mb() {
+  if [ -e "$ballast" ]; then echo $(($(stat -c %s "$ballast") / 1048576)); else echo 0; fi
+}
+keep_ballast() {
+  until grep -q '^ready' "$data/postmaster.pid" 2>/dev/null; do sleep 1; done
+  while has=$(ballast_mb); [ "$has" -lt 64 ]; do
+    wants=$((has + $(free_mb) - 24))
+    [ "$wants" -le 64 ] || wants=64
+    [ "$wants" -lt $((has + 8)) ] || fallocate --length "\${wants}MiB" "$ballast" || true
+    [ "$wants" -ge 64 ] || sleep 2
+  done
+}
+[ "$(free_mb)" -ge 48 ] || rm -f "$ballast"
+rm -f "$data/postmaster.pid" "$CPD_VOLUME/live.conf"
+[ "$(ballast_mb)" -ge 64 ] || keep_ballast &
 postgres -D "$data" -c config_file="$CPD_SECRETS/postgresql.conf" -c hba_file="$CPD_SECRETS/pg_hba.conf" \\
   -c listen_addresses="$CPD_LISTEN" -c port="$PORT" \\
   \${CPD_PRIMARY:+-c primary_conninfo="$CPD_PRIMARY" -c primary_slot_name="$CPD_SLOT"} $settings &
@@ -65,6 +77,8 @@ trap 'kill -INT "$server" 2>/dev/null || true' TERM INT
 while :; do
   code=0
   wait "$server" || code=$?
-  kill -0 "$server" 2>/dev/null || exit "$code"
+  kill -0 "$server" 2>/dev/null && continue
+  if [ "$code" -ne 0 ] && [ "$(free_mb)" -lt 24 ] && [ "$(ballast_mb)" -lt 24 ]; then exit \${CPD_DISK_FULL_EXIT}; fi
+  exit "$code"
 done
 `

@@ -12,6 +12,8 @@ export interface StoredPostgres {
   /** The tenant's first role, which owns the database. */
   databaseUser: string
   parameterOverrides: Record<string, string>
+  /** Settings of the owner with which its server has come up. */
+  provenParameters: Record<string, string>
   connectionPool: ConnectionPool
   isAutoscaling: boolean
   isHighlyAvailable: boolean
@@ -21,11 +23,14 @@ export interface StoredPostgres {
   backupPasswordSealed: string
 }
 
+const parameters = json({ schema: Type.Record(Type.String(), Type.String()) })
+
 const databases = tableOf<StoredPostgres>('postgres_databases', {
   id: 'id',
   databaseName: 'database_name',
   databaseUser: 'database_user',
-  parameterOverrides: { column: 'parameter_overrides', as: json({ schema: Type.Record(Type.String(), Type.String()) }) },
+  parameterOverrides: { column: 'parameter_overrides', as: parameters },
+  provenParameters: { column: 'proven_parameters', as: parameters },
   connectionPool: 'connection_pool',
   isAutoscaling: { column: 'is_autoscaling', as: flag },
   isHighlyAvailable: { column: 'is_highly_available', as: flag },
@@ -38,8 +43,8 @@ const databases = tableOf<StoredPostgres>('postgres_databases', {
 export const postgresById = (db: Database, id: string): StoredPostgres | undefined => databases.get(db, 'WHERE id = $id', { id })
 
 /** Writes down what is of a new database alone, after the row that all datastores have. */
-export function insertPostgres(db: Database, database: StoredPostgres): void {
-  databases.insert(db, database)
+export function insertPostgres(db: Database, database: Omit<StoredPostgres, 'provenParameters'>): void {
+  databases.insert(db, { ...database, provenParameters: {} })
 }
 
 /** Changes what is named and nothing else. */

@@ -4,6 +4,9 @@ export interface ServerInfo {
   isJournaling: boolean
   isWriting: boolean
   isJournalGood: boolean
+  /** Bytes of the journal, now and when it was written anew last. */
+  journalBytes: number
+  journalBaseBytes: number
   isSnapshotGood: boolean
   snapshots: number
   lastSnapshotAt: number
@@ -29,6 +32,8 @@ export function readInfo(text: string): ServerInfo {
     isJournaling: isOn('aof_enabled'),
     isWriting: ['aof_rewrite_in_progress', 'aof_rewrite_scheduled', 'rdb_bgsave_in_progress'].some(isOn),
     isJournalGood: told.get('aof_last_bgrewrite_status') === 'ok' && told.get('aof_last_write_status') === 'ok',
+    journalBytes: figure('aof_current_size'),
+    journalBaseBytes: figure('aof_base_size'),
     isSnapshotGood: told.get('rdb_last_bgsave_status') === 'ok',
     snapshots: figure('rdb_saves'),
     lastSnapshotAt: figure('rdb_last_save_time') * 1000,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type DatastoreSituation, planDatastore } from '../../../../server/apps/datastores/plan.ts'
+import { type DatastoreSituation, mayBegin, planDatastore } from '../../../../server/apps/datastores/plan.ts'
 import { statusOf } from '../../../../server/apps/datastores/status.ts'
 
 type Row = DatastoreSituation['datastore']
@@ -42,6 +42,18 @@ test('a volume that grows offline has its server stopped first, one that grows o
   expect(plan({ growToGb: 5 }, { sets: [{ ...current, isDropped: true }], replicas: [up] })).toEqual([])
   expect(plan({ growToGb: 5 })).toEqual([{ kind: 'grow_volume' }])
   expect(plan({ growToGb: 5 }, { ...running, grow: 'online' })).toEqual([{ kind: 'grow_volume' }])
+  expect(plan({ growToGb: 5 }, { sets: [current], replicas: [{ ...up, phase: 'pending' }], grow: 'online' })).toEqual([
+    { kind: 'grow_volume' },
+  ])
+  expect(plan({ growToGb: 5 }, { sets: [old], grow: 'online' })).toEqual([
+    { kind: 'drop', setId: 'dpg.1' },
+    { kind: 'run', setId: 'dpg.2' },
+  ])
+})
+
+test('no server begins while its disk is to grow, which it may need to come up', () => {
+  const begins = (datastore: Partial<Row>) => mayBegin({ datastore: { ...row, ...datastore }, grow: 'online' })
+  expect([begins({}), begins({ growToGb: 5 }), begins({ suspendedBy: ['user'] })]).toEqual([true, false, false])
 })
 
 test('a deleted one is stopped before anything is removed', () => {
