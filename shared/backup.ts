@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Id } from './id.ts'
+import { keyValuePlanNames } from './key-value.ts'
 import { OneOf, PageQuery, StrictObject, Time, TimeInput, Unsupported } from './schema.ts'
 import { ServiceName } from './service.ts'
 
@@ -9,7 +10,7 @@ export const Backup = Type.Object(
   {
     id: Id('backup'),
     kind: OneOf(['full', 'incremental'], 'incremental: only the difference to the backup before'),
-    origin: OneOf(['scheduled', 'manual', 'final'], 'final: taken when its database was deleted'),
+    origin: OneOf(['scheduled', 'manual', 'final'], 'final: taken when its database or store was deleted'),
     status: OneOf(backupStatuses),
     createdAt: Time,
     completedAt: Type.Optional(Type.String({ format: 'date-time', description: 'From this moment on it can be recovered to' })),
@@ -51,3 +52,14 @@ export const RecoveryBody = StrictObject(
   { examples: [{ restoreTime: '2026-11-20T10:15:00Z', name: 'shop-recovered' }] },
 )
 export type RecoveryBody = Static<typeof RecoveryBody>
+
+export const KeyValueRecoveryBody = StrictObject(
+  {
+    backupId: Type.Optional(Type.String({ maxLength: 64, description: 'Default: the newest that is complete' })),
+    name: Type.Optional(ServiceName),
+    plan: Type.Optional(OneOf(keyValuePlanNames, 'Default: that of the original')),
+    environmentId: Type.Optional(Type.Union([Type.String({ maxLength: 64 }), Type.Null()])),
+  },
+  { examples: [{ name: 'cache-recovered' }] },
+)
+export type KeyValueRecoveryBody = Static<typeof KeyValueRecoveryBody>

@@ -83,6 +83,8 @@ export const datastoreEventTypes = [
   'key_value_backup_started',
   'key_value_backup_completed',
   'key_value_backup_failed',
+  'key_value_backup_verified',
+  'key_value_backup_damaged',
   'key_value_restore_succeeded',
   'key_value_restore_failed',
 ] as const

@@ -14,6 +14,7 @@ import { confirmByName } from '../session/prompt.ts'
 import { type Column, formatFields } from '../terminal/table.ts'
 import { clean } from '../terminal/text.ts'
 import { addKeyValueAccessCommands } from './key-value-access.ts'
+import { addKeyValueBackupCommands } from './key-value-backups.ts'
 import { addKeyValuePromptCommand } from './key-value-prompt.ts'
 
 export type OfStore = (name: string, description: string) => Command
@@ -41,6 +42,7 @@ export function addKeyValueCommands(program: Command, start: Start): void {
     .option('--force', 'Delete it although variables refer to it')
     .action((name: string, options: { yes?: boolean; force?: boolean }, command: Command) => remove(start(command), name, options))
   addKeyValueAccessCommands(of, start)
+  addKeyValueBackupCommands(stores, of, start)
   addKeyValuePromptCommand(of, start)
 }
 

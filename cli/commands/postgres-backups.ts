@@ -1,15 +1,14 @@
 import type { Command } from 'commander'
-import type { Backup } from '../../shared/backup.ts'
 import { isId } from '../../shared/id.ts'
 import type { Postgres } from '../../shared/postgres.ts'
 import { allPages } from '../api/pages.ts'
+import { backupColumns, tellBackup } from '../backups/backups.ts'
 import { CliError, usageError } from '../base/error.ts'
 import { present } from '../base/present.ts'
 import { resolvePostgres } from '../finding/postgres.ts'
 import { momentIn } from '../options/moment.ts'
 import type { Context, Start } from '../session/context.ts'
 import { printList } from '../session/output.ts'
-import type { Column } from '../terminal/table.ts'
 import { clean } from '../terminal/text.ts'
 
 interface RecoverOptions {
@@ -43,16 +42,6 @@ export function addPostgresBackupCommands(postgres: Command, start: Start): void
     .action((name: string, options: RecoverOptions, command: Command) => recover(start(command), name, options))
 }
 
-const columns: Column<Backup>[] = [
-  { title: 'ID', value: ({ id }) => id, colour: () => 'bold' },
-  { title: 'KIND', value: ({ kind }) => kind },
-  { title: 'STATE', value: ({ status }) => status, colour: ({ status }) => (status === 'available' ? undefined : 'yellow') },
-  { title: 'COMPLETED', value: ({ completedAt }) => completedAt ?? '' },
-  { title: 'SIZE', value: ({ sizeBytes }) => (sizeBytes === undefined ? '' : `${Math.ceil(sizeBytes / 1e6)} MB`), align: 'right' },
-  { title: 'VERIFIED', value: ({ verifiedAt }) => (verifiedAt === undefined ? '' : 'yes') },
-  { title: 'TRIED OUT', value: ({ restoreSeconds }) => (restoreSeconds === undefined ? '' : `in ${restoreSeconds} s`) },
-]
-
 /** Nobody lists what was deleted: its id names it. */
 const idOf = async (context: Context, nameOrId: string): Promise<string> =>
   isId('postgres', nameOrId) ? nameOrId : (await resolvePostgres(context, nameOrId)).id
@@ -63,7 +52,7 @@ async function list(context: Context, nameOrId: string): Promise<void> {
   printList(context, {
     page,
     row: ({ backup }) => backup,
-    columns,
+    columns: backupColumns,
     empty: 'No backups yet. The first is taken as soon as it is available.',
   })
   if (context.isJson) return
@@ -77,19 +66,8 @@ const LOOK_MS = 500
 async function create(context: Context, nameOrId: string, isAwaited: boolean): Promise<void> {
   const postgresId = await idOf(context, nameOrId)
   const made = await context.client.call('createPostgresBackup', { params: { postgresId } })
-  const seen = async (): Promise<Backup | undefined> => {
-    const page = await allPages((query) => context.client.call('listPostgresBackups', { params: { postgresId }, query }))
-    return page.map(({ backup }) => backup).find(({ id }) => id === made.id)
-  }
-  let backup: Backup = made
-  if (isAwaited && !context.isJson) context.print(clean`The backup ${made.id} is being taken.`)
-  while (isAwaited && backup.status === 'creating') {
-    await Bun.sleep(LOOK_MS)
-    backup = (await seen()) ?? { ...backup, status: 'failed' }
-  }
-  if (backup.status === 'failed') throw new CliError('unavailable', `The backup failed: ${backup.reason ?? 'it is gone'}`)
-  if (context.isJson) return context.printJson(backup)
-  context.print(backup.status === 'creating' ? clean`The backup ${backup.id} is being taken.` : clean`The backup ${backup.id} is complete.`)
+  const page = () => allPages((query) => context.client.call('listPostgresBackups', { params: { postgresId }, query }))
+  await tellBackup(context, made, { isAwaited, list: async () => (await page()).map(({ backup }) => backup) })
 }
 
 async function recover(context: Context, nameOrId: string, { at, backup: backupId, name, wait }: RecoverOptions): Promise<void> {

@@ -165,6 +165,23 @@ const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
     other: { json: { name: 'twice' } },
     count: () => countOf('/v1/key-value?limit=100'),
   }),
+  createKeyValueBackup: async () => {
+    const id = addDatastore(world.platform, { ...world, kind: 'key_value' })
+    addBackups(world.platform, { id, workspaceId: world.workspaceId, kind: 'key_value' })
+    const path = `/v1/key-value/${id}/backups`
+    const refused = { path: '/v1/key-value/red-00000000000000000000/backups', options: { method: 'POST' } }
+    return { path, first: { method: 'POST' }, other: { json: {} }, refused, count: () => countOf(`${path}?limit=100`) }
+  },
+  startKeyValueRecovery: async () => {
+    const id = addDatastore(world.platform, { ...world, kind: 'key_value' })
+    addBackups(world.platform, { id, workspaceId: world.workspaceId, kind: 'key_value' })
+    return {
+      path: `/v1/key-value/${id}/recovery`,
+      first: { json: { name: `once ${crypto.randomUUID()}` } },
+      other: { json: { name: 'another' } },
+      count: () => countOf('/v1/key-value?limit=100'),
+    }
+  },
   createRedis: async () => ({
     path: '/v1/redis',
     first: { json: { name: `once ${crypto.randomUUID()}` } },

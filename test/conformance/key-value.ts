@@ -1,5 +1,8 @@
+import type { backupOperations } from '../../shared/operations/backups.ts'
 import type { keyValueOperations } from '../../shared/operations/key-value.ts'
+import { addBackups } from '../support/backups.ts'
 import { call } from '../support/client.ts'
+import { addDatastore } from '../support/datastores.ts'
 import type { Prepare, SuccessCase } from './cases.ts'
 import type { World } from './world.ts'
 
@@ -23,8 +26,23 @@ const changes = { name: 'renamed store', maxmemoryPolicy: 'volatile-ttl', persis
 /** One that a world has, whichever name it is asked for by. */
 const known = (under: 'key-value' | 'redis', { keyValueId }: World): string => `/v1/${under}/${keyValueId}`
 
+/** The path of a store that has been backed up, and does not run any more. */
+function backedUp({ platform, workspaceId }: World): string {
+  const id = addDatastore(platform, { workspaceId, kind: 'key_value' })
+  addBackups(platform, { id, workspaceId, kind: 'key_value' })
+  return `/v1/key-value/${id}`
+}
+
+type BackupCase = Extract<keyof typeof backupOperations, `${string}KeyValue${string}`>
+
 /** Requests for key-value stores, which succeed. */
-export const keyValueCases: Record<keyof typeof keyValueOperations, Prepare> = {
+export const keyValueCases: Record<keyof typeof keyValueOperations | BackupCase, Prepare> = {
+  listKeyValueBackups: (world) => [{ status: 200, path: `${backedUp(world)}/backups?limit=10` }],
+  createKeyValueBackup: (world) => [send('POST', 201, `${backedUp(world)}/backups`)],
+  startKeyValueRecovery: (world) => [
+    send('POST', 201, `${backedUp(world)}/recovery`),
+    send('POST', 201, `${backedUp(world)}/recovery`, { name: newName(), plan: 'free', environmentId: null }),
+  ],
   listKeyValue: ({ workspaceId }) => [{ status: 200, path: `/v1/key-value?ownerId=${workspaceId}` }],
   createKeyValue: async (world) => [
     send('POST', 201, '/v1/key-value', { name: newName() }),

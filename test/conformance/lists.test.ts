@@ -137,6 +137,7 @@ async function addDatastores(count: number): Promise<void> {
     postgresId = addDatastore(server, { workspaceId })
     for (let i = 0; i < 5; i += 1) addBackups(server, { id: postgresId, workspaceId })
     keyValueId = addDatastore(server, { workspaceId, kind: 'key_value' })
+    for (let i = 0; i < 5; i += 1) addBackups(server, { id: keyValueId, workspaceId, kind: 'key_value' })
   }
   for (let index = 0; index <= count; index++) {
     recordEvent(server.db, { owner: { id: postgresId, workspaceId }, type: 'postgres_restarted', now: Date.now() })
@@ -215,6 +216,7 @@ const lists: Partial<Record<OperationId, List>> = {
   listKeyValue: { path: () => '/v1/key-value', count: 5 },
   listRedis: { path: () => '/v1/redis', count: 5 },
   listPostgresBackups: { path: () => `/v1/postgres/${postgresId}/backups`, count: 5 },
+  listKeyValueBackups: { path: () => `/v1/key-value/${keyValueId}/backups`, count: 5 },
   listPostgresEvents: { path: () => `/v1/postgres/${postgresId}/events`, count: 6 },
   listKeyValueEvents: { path: () => `/v1/key-value/${keyValueId}/events`, count: 6 },
   listHeaders: { path: () => `/v1/services/${serviceId}/headers`, count: 25 },

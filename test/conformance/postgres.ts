@@ -18,7 +18,7 @@ type PostgresCase = Exclude<Extract<OperationId, `${string}Postgres`>, 'listPost
 type PostgresDataCase =
   | keyof typeof postgresCredentialOperations
   | keyof typeof postgresInsightOperations
-  | keyof typeof backupOperations
+  | Extract<keyof typeof backupOperations, `${string}Postgres${string}`>
   | keyof typeof postgresTransferOperations
   | 'openPostgresTunnel'
 

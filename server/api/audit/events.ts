@@ -174,6 +174,8 @@ export const auditEvents: AuditEvents<ApiContext> = {
   suspendKeyValue: { event: 'key_value.suspended', ...ofKeyValue },
   resumeKeyValue: { event: 'key_value.resumed', ...ofKeyValue },
   rotateKeyValueCredentials: { event: 'key_value.password_rotated', ...ofKeyValue },
+  createKeyValueBackup: { event: 'key_value.backup_requested', ...ofKeyValue },
+  startKeyValueRecovery: { event: 'key_value.recovered', ...ofKeyValue },
   createRedis: { event: 'key_value.created', ...made },
   updateRedis: { event: 'key_value.updated', ...ofKeyValue },
   deleteRedis: { event: 'key_value.deleted', ...ofKeyValue },

@@ -1,5 +1,12 @@
 import { AppError, invalidValue } from '../../../shared/error.ts'
-import { asTold, defaultKeyValuePlan, type KeyValueCreate, type KeyValuePatch, type KeyValuePlan } from '../../../shared/key-value.ts'
+import {
+  asTold,
+  defaultKeyValuePlan,
+  type KeyValueCreate,
+  type KeyValuePatch,
+  type KeyValuePlan,
+  type PersistenceMode,
+} from '../../../shared/key-value.ts'
 import type { Actor } from '../../http/handlers/call.ts'
 import { withinQuotas } from '../../identity/quotas/enforce.ts'
 import { requireProtectedRight, type Viewer } from '../../identity/scopes/protection.ts'
@@ -20,39 +27,52 @@ import { insertKeyValue, requireRow, updateKeyValue } from './store.ts'
 
 const defaults = { maxmemoryPolicy: 'allkeys_lru', persistenceMode: 'journal_snapshot' } as const
 
-/** What is of a store alone, when all else is written. `laid` is how a volume that is not empty is to be read. */
-export function addKeyValueRow(
-  { db, sealer, now }: Pick<AppContext, 'db' | 'sealer' | 'now'>,
-  id: string,
-  {
-    maxmemoryPolicy,
-    persistenceMode,
-    laid,
-  }: Pick<StoreSettings, 'maxmemoryPolicy' | 'persistenceMode'> & { laid: StoreSettings['persistenceMode'] },
-): void {
-  const adminPasswordSealed = sealer.seal(newPassword(), passwordPurpose(id, ADMIN))
-  insertKeyValue(db, { id, maxmemoryPolicy, persistenceMode, persistenceSetAt: now(), laid, adminPasswordSealed })
-  giveFirstPassword({ db, sealer, now }, id)
+/** @throws AppError as `addStore`. */
+export function createStore(context: AppContext, actor: Actor, body: KeyValueCreate): StoredDatastore {
+  const { name, environmentId, plan = defaultKeyValuePlan } = body
+  return addStore(context, actor, {
+    ...{ name, environmentId, plan },
+    ipAllowList: allowListOf(body.ipAllowList),
+    maxmemoryPolicy: asTold(body.maxmemoryPolicy ?? defaults.maxmemoryPolicy),
+    persistenceMode: asTold(body.persistenceMode ?? defaults.persistenceMode),
+  })
+}
+
+export interface WantedStore extends StoreSettings {
+  name: string
+  environmentId: string | null | undefined
+  /** Its server begins with a snapshot that is put on its volume before. */
+  isRecovered?: boolean
 }
 
 /** @throws AppError not_configured without a program, conflict for a taken name or where a quota ends, validation_failed without room. */
-export function createStore(context: AppContext, actor: Actor, body: KeyValueCreate): StoredDatastore {
-  const { name, environmentId, plan = defaultKeyValuePlan } = body
+export function addStore(context: AppContext, actor: Actor, wanted: WantedStore): StoredDatastore {
+  const { name, plan, environmentId, ipAllowList, maxmemoryPolicy, persistenceMode, isRecovered = false } = wanted
   const { major: version } = currentProgram(context)
   refuseLargeDatastore(context, 'key_value', plan)
   refuseBadSize(context, plan, 0)
-  const maxmemoryPolicy = asTold(body.maxmemoryPolicy ?? defaults.maxmemoryPolicy)
-  const persistenceMode = asTold(body.persistenceMode ?? defaults.persistenceMode)
-  const ipAllowList = allowListOf(body.ipAllowList)
   return inOneChange(context.db, () =>
     withinQuotas(context, actor.workspaceId, () => {
-      const wanted = { kind: 'key_value', name, plan, version, sizeGb: diskOf(plan), ipAllowList, environmentId } as const
-      const datastore = addDatastore(context, actor, wanted)
-      addKeyValueRow(context, datastore.id, { maxmemoryPolicy, persistenceMode, laid: persistenceMode })
+      const datastore = addDatastore(context, actor, {
+        ...{ kind: 'key_value', name, plan, version, sizeGb: diskOf(plan), ipAllowList, environmentId },
+        ...(isRecovered && { phase: 'recovering' }),
+      })
+      addKeyValueRow(context, datastore.id, { maxmemoryPolicy, persistenceMode, laid: isRecovered ? 'snapshot' : persistenceMode })
       context.work.poke('datastore', datastore.id)
       return datastore
     }),
   )
+}
+
+/** What is of a store alone, when all else is written. `laid` is how a volume that is not empty is to be read. */
+function addKeyValueRow(
+  { db, sealer, now }: Pick<AppContext, 'db' | 'sealer' | 'now'>,
+  id: string,
+  { maxmemoryPolicy, persistenceMode, laid }: Pick<StoreSettings, 'maxmemoryPolicy' | 'persistenceMode'> & { laid: PersistenceMode },
+): void {
+  const adminPasswordSealed = sealer.seal(newPassword(), passwordPurpose(id, ADMIN))
+  insertKeyValue(db, { id, maxmemoryPolicy, persistenceMode, persistenceSetAt: now(), laid, adminPasswordSealed })
+  giveFirstPassword({ db, sealer, now }, id)
 }
 
 /** Another plan is a restart; all else is in force at once. @throws AppError as `createStore`, forbidden in a protected environment. */

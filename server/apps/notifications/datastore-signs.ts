@@ -16,6 +16,8 @@ const commonReaders = (noun: string) => ({
   writable: of('good', 'datastore_disk', `${noun} has room on its disk again`),
   backupFailed: of('bad', 'datastore_backup', `No backup of the ${noun.toLowerCase()}`),
   backupDone: of('good', 'datastore_backup', `There are backups again of the ${noun.toLowerCase()}`),
+  backupDamaged: of('bad', 'datastore_verified', `A backup of the ${noun.toLowerCase()} is damaged`),
+  backupVerified: of('good', 'datastore_verified', `Backups of the ${noun.toLowerCase()} are whole again`),
   restoreFailed: failsOnce(`Could not restore the ${noun.toLowerCase()}`),
 })
 
@@ -32,8 +34,8 @@ export const datastoreReaders: Partial<Record<DatastoreEventType, Reader>> = {
   postgres_disk_size_changed: of('good', 'datastore_resize', 'Grown is the disk of the database'),
   postgres_backup_failed: postgres.backupFailed,
   postgres_backup_completed: postgres.backupDone,
-  postgres_backup_damaged: of('bad', 'datastore_verified', 'A backup of the database is damaged'),
-  postgres_backup_verified: of('good', 'datastore_verified', 'Backups of the database are whole again'),
+  postgres_backup_damaged: postgres.backupDamaged,
+  postgres_backup_verified: postgres.backupVerified,
   postgres_wal_archive_failed: of('bad', 'datastore_wal', 'Changes of the database are not backed up'),
   postgres_wal_archive_resumed: of('good', 'datastore_wal', 'Changes of the database are backed up again'),
   postgres_restore_failed: postgres.restoreFailed,
@@ -47,5 +49,7 @@ export const datastoreReaders: Partial<Record<DatastoreEventType, Reader>> = {
   key_value_disk_writable: keyValue.writable,
   key_value_backup_failed: keyValue.backupFailed,
   key_value_backup_completed: keyValue.backupDone,
+  key_value_backup_damaged: keyValue.backupDamaged,
+  key_value_backup_verified: keyValue.backupVerified,
   key_value_restore_failed: keyValue.restoreFailed,
 }

@@ -1,11 +1,11 @@
 import { AppError } from '../../../shared/error.ts'
 import type { PostgresConnection, PostgresTarget } from '../../platform/postgres/connect.ts'
 import { describeError } from '../../platform/server-log.ts'
-import { workloadsOf } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'
 import { passwordPurpose } from '../datastores/credential-store.ts'
+import { endpointOf } from '../datastores/endpoint.ts'
 import type { ServerEndpoint } from '../datastores/kind.ts'
-import { datastoreById, OWNER_KIND, type StoredDatastore } from '../datastores/store.ts'
+import { datastoreById, type StoredDatastore } from '../datastores/store.ts'
 import { ADMIN, adminSettings } from './roles.ts'
 import { postgresById, type StoredPostgres } from './store.ts'
 
@@ -14,11 +14,6 @@ type Deps = Pick<AppContext, 'db' | 'sealer' | 'connectPostgres'>
 /** Nothing that is asked of a server for people takes longer, or waits longer for who holds a lock. */
 const LIMITS =
   "SET search_path = pg_catalog; SET statement_timeout = '10s'; SET lock_timeout = '3s'; SET idle_in_transaction_session_timeout = '10s'"
-
-export function endpointOf({ db }: Pick<AppContext, 'db'>, { id }: Pick<StoredDatastore, 'id'>): ServerEndpoint | undefined {
-  const up = workloadsOf(db, OWNER_KIND, id).find(({ phase }) => phase === 'running')
-  return up?.address == null || up.port === null ? undefined : { host: up.address, port: up.port }
-}
 
 /** @throws AppError conflict while it does not run. */
 export function requireEndpoint(deps: Pick<AppContext, 'db'>, datastore: StoredDatastore): ServerEndpoint {

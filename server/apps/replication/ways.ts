@@ -10,9 +10,9 @@ import { openSocketWay } from '../../platform/network/socket-way.ts'
 import type { Paths } from '../../platform/paths.ts'
 import { materialFolder } from '../backups/repository/layout.ts'
 import type { AppContext, Ways } from '../context.ts'
+import { endpointOf } from '../datastores/endpoint.ts'
 import type { StoredDatastore } from '../datastores/store.ts'
 import { WAY_PORT, wayOf } from '../postgres/following.ts'
-import { endpointOf } from '../postgres/session.ts'
 
 /** One to stream by, two while a copy is taken, and as many that are ending. */
 const MAX_CONNECTIONS = 6

@@ -18,6 +18,7 @@ export interface OnceRun {
 
 export interface OnceEnd {
   isDone: boolean
+  isOutOfMemory: boolean
   /** The last of what it said. */
   output: string
 }
@@ -55,7 +56,8 @@ export async function runOnce(context: Deps, { spec, timeoutMs, signal = context
   const output = context.engine.output.open({ ownerId: owner.id, name: id })
   const said = await output.read({ maxBytes: LAST_BYTES, newestBytes: LAST_BYTES })
   await output.remove()
-  return { isDone: exit?.exitCode === 0, output: new TextDecoder().decode(said?.bytes) }
+  const isOutOfMemory = exit?.why === 'out_of_memory'
+  return { isDone: exit?.exitCode === 0, isOutOfMemory, output: new TextDecoder().decode(said?.bytes) }
 }
 
 /** The last that a workload says while it goes on. */

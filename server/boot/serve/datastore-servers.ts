@@ -18,7 +18,10 @@ export function datastoreServers(context: Context): DatastoreServers {
         await context.work.ways.remove(datastore)
       },
     },
-    key_value: keyValueServer(context),
+    key_value: {
+      ...keyValueServer(context),
+      beforeRemoval: ({ id }) => context.work.keepLastBackup(id),
+    },
   }
 }
 

@@ -9,25 +9,30 @@ import { inOneChange } from '../../../platform/db/change.ts'
 import type { AppContext } from '../../context.ts'
 import { addDatastore, refuseBadSize, refuseLargeDatastore, refuseReplica, refuseUnlessReady } from '../../datastores/operations.ts'
 import { requireDatastore } from '../../datastores/require.ts'
-import { datastoreById, findDatastore, isDatastoreNameTaken, type StoredDatastore } from '../../datastores/store.ts'
+import { type DatastoreKind, datastoreById, findDatastore, type StoredDatastore } from '../../datastores/store.ts'
 import { addOwnPostgres } from '../../postgres/create.ts'
 import { chooseVersion } from '../../postgres/programs.ts'
-import { backupById, backupsOf, type StoredBackup } from '../rows/backup-store.ts'
+import { backupsOf, type StoredBackup } from '../rows/backup-store.ts'
 import { insertRecovery } from '../rows/recovery-store.ts'
-import { type BackupSet, backupSetOf } from '../rows/set-store.ts'
-import { backupFor, chainOf } from '../rules/chain.ts'
+import { type BackupSet, backupSetOf, postgresRecipe } from '../rows/set-store.ts'
+import { backupFor } from '../rules/chain.ts'
 import { requestBackup } from '../work/take-next.ts'
 import { recoverableOf } from '../work/windows.ts'
 import { promisedWindows, type Window } from './present.ts'
+import { freeName, requireCreation, requireWhole } from './recovery.ts'
 
-/** The backups of a database of the caller's workspace, also of one that was deleted; undefined while there are none. @throws AppError as `requireDatastore` does. */
-export function requireBackups(context: AppContext, viewer: Viewer, id: string): BackupSet | undefined {
+/** The backups of a datastore of the caller's workspace, also of one that was deleted; undefined while there are none. @throws AppError as `requireDatastore` does. */
+export function requireBackups(
+  context: AppContext,
+  viewer: Viewer,
+  { id, kind }: { id: string; kind: DatastoreKind },
+): BackupSet | undefined {
   const set = backupSetOf(context.db, id)
   const isThere = findDatastore(context.db, viewer.workspaceId, id) !== undefined
   const isVisible =
-    set?.kind === 'postgres' && set.workspaceId === viewer.workspaceId && isWithin(viewer.scope, { id, environmentId: set.environmentId })
+    set?.kind === kind && set.workspaceId === viewer.workspaceId && isWithin(viewer.scope, { id, environmentId: set.environmentId })
   if (isThere || !isVisible || set.isRemoving) {
-    const { primaryId } = requireDatastore(context, viewer, id, 'postgres')
+    const { primaryId } = requireDatastore(context, viewer, id, kind)
     return primaryId === null ? set : backupSetOf(context.db, primaryId)
   }
   refuseProtected(context.db, viewer, set.environmentId)
@@ -36,7 +41,7 @@ export function requireBackups(context: AppContext, viewer: Viewer, id: string):
 
 const MOST_WAITING = 3
 
-/** @throws AppError conflict for a database that does not run, or of which a backup is being taken. */
+/** @throws AppError conflict for a datastore that does not run, or of which a backup is being taken. */
 export function requestManualBackup(context: AppContext, datastore: StoredDatastore): StoredBackup {
   refuseReplica(datastore, 'backups are taken there.')
   refuseUnlessReady(datastore)
@@ -60,13 +65,9 @@ export function recoverPostgres(
 ): StoredDatastore {
   if (set === undefined) throw new AppError('conflict', 'There is no complete backup of this database yet. Try again in a minute.')
   const { db } = context
-  if (!actor.permissions.has('datastores.create'))
-    throw new AppError(
-      'forbidden',
-      'A recovery makes a new database, for which your role lacks datastores.create. Ask an administrator for it.',
-    )
+  requireCreation(actor)
   const chosen = chooseBackup(context, set, body)
-  const { plan: formerPlan, sizeGb, ...own } = set.recipe
+  const { plan: formerPlan, sizeGb, ...own } = postgresRecipe(set)
   const plan = planOf(body.plan ?? formerPlan)
   const version = chooseVersion(context, set.version)
   if (plan !== formerPlan) refuseLargeDatastore(context, 'postgres', plan)
@@ -75,7 +76,7 @@ export function recoverPostgres(
   const environmentId = body.environmentId === undefined ? (original?.environmentId ?? undefined) : body.environmentId
   return inOneChange(db, () =>
     withinQuotas(context, actor.workspaceId, () => {
-      const name = body.name ?? body.restoreName ?? freeName(context, actor.workspaceId, set.name)
+      const name = body.name ?? body.restoreName ?? freeName(context, set)
       const ipAllowList = original?.ipAllowList ?? []
       const datastore = addDatastore(context, actor, {
         kind: 'postgres',
@@ -104,9 +105,7 @@ function chooseBackup(context: AppContext, set: BackupSet, { restoreTime, backup
   if (restoreTime !== undefined && backupId !== undefined) throw invalidValue('/backupId', 'Give either a moment or a backup.')
   const windows = recoverableOf(context, set)
   if (backupId !== undefined) {
-    const backup = backupById(context.db, backupId)
-    const isWhole = backup?.datastoreId === set.datastoreId && chainOf(backupsOf(context.db, set.datastoreId), backupId) !== undefined
-    if (!isWhole) throw invalidValue('/backupId', `There is no complete and sound backup ${backupId} of this database.`)
+    requireWhole(context, set, backupId)
     return { backupId, target: 'immediate' }
   }
   const newest = windows.at(-1)
@@ -121,8 +120,3 @@ function chooseBackup(context: AppContext, set: BackupSet, { restoreTime, backup
 
 const wordsOf = (windows: readonly Window[]): string =>
   windows.map(({ from, until }) => `from ${new Date(from).toISOString()} to ${new Date(until).toISOString()}`).join(', or ')
-
-function freeName({ db }: AppContext, workspaceId: string, name: string): string {
-  const candidates = Array.from({ length: 1000 }, (_, index) => `${name.slice(0, 40)}-recovered${index === 0 ? '' : `-${index + 1}`}`)
-  return candidates.find((candidate) => !isDatastoreNameTaken(db, workspaceId, { name: candidate })) ?? name
-}

@@ -1,25 +1,44 @@
+import type { backupOperations } from '../../../../shared/operations/backups.ts'
 import { idPageOf, pageOf } from '../../../http/answers/page.ts'
-import type { Handlers } from '../../../http/handlers/call.ts'
+import type { Actor, Handlers } from '../../../http/handlers/call.ts'
 import type { AppContext } from '../../context.ts'
 import { requireDatastore } from '../../datastores/require.ts'
+import type { DatastoreKind } from '../../datastores/store.ts'
+import { presentKeyValue } from '../../key-value/present.ts'
 import { presentPostgres } from '../../postgres/present.ts'
 import { pageOfBackups } from '../rows/backup-store.ts'
 import { recoverPostgres, requestManualBackup, requireBackups } from './operations.ts'
 import { presentBackup, presentRecovery } from './present.ts'
+import { recoverStore } from './recover-store.ts'
 
-type BackupIds = 'listPostgresBackups' | 'createPostgresBackup' | 'getPostgresRecovery' | 'startPostgresRecovery'
+interface Which {
+  id: string
+  kind: DatastoreKind
+}
 
-export const backupRoutes: Handlers<BackupIds, AppContext> = {
-  listPostgresBackups({ actor, params, query }, context) {
-    requireBackups(context, actor, params.postgresId)
-    const found = pageOfBackups(context.db, params.postgresId, idPageOf(query))
-    return pageOf('backup', found.map(presentBackup), ({ id }) => [id])
-  },
-  createPostgresBackup: ({ actor, params }, context) =>
-    presentBackup(requestManualBackup(context, requireDatastore(context, actor, params.postgresId, 'postgres'))),
-  getPostgresRecovery: ({ actor, params }, context) => presentRecovery(context, requireBackups(context, actor, params.postgresId)),
+const postgres = ({ postgresId: id }: { postgresId: string }): Which => ({ id, kind: 'postgres' })
+const keyValue = ({ keyValueId: id }: { keyValueId: string }): Which => ({ id, kind: 'key_value' })
+
+const create = (context: AppContext, actor: Actor, { id, kind }: Which) =>
+  presentBackup(requestManualBackup(context, requireDatastore(context, actor, id, kind)))
+
+export const backupRoutes: Handlers<keyof typeof backupOperations, AppContext> = {
+  listPostgresBackups: ({ actor, params, query }, context) => list(context, actor, { ...postgres(params), query }),
+  createPostgresBackup: ({ actor, params }, context) => create(context, actor, postgres(params)),
+  getPostgresRecovery: ({ actor, params }, context) => presentRecovery(context, requireBackups(context, actor, postgres(params))),
   startPostgresRecovery({ actor, params, body }, context) {
-    const set = requireBackups(context, actor, params.postgresId)
+    const set = requireBackups(context, actor, postgres(params))
     return presentPostgres(context, recoverPostgres(context, actor, { set, body }))
   },
+  listKeyValueBackups: ({ actor, params, query }, context) => list(context, actor, { ...keyValue(params), query }),
+  createKeyValueBackup: ({ actor, params }, context) => create(context, actor, keyValue(params)),
+  startKeyValueRecovery({ actor, params, body = {} }, context) {
+    const set = requireBackups(context, actor, keyValue(params))
+    return presentKeyValue(context, recoverStore(context, actor, { set, body }))
+  },
+}
+
+function list(context: AppContext, actor: Actor, { query, ...which }: Which & { query: Parameters<typeof idPageOf>[0] }) {
+  requireBackups(context, actor, which)
+  return pageOf('backup', pageOfBackups(context.db, which.id, idPageOf(query)).map(presentBackup), ({ id }) => [id])
 }

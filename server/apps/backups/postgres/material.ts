@@ -1,12 +1,11 @@
-import { createWriteStream } from 'node:fs'
 import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../../../shared/error.ts'
 import { removeTree } from '../../../platform/files/tree/remove.ts'
 import { isRoot } from '../../../platform/service-folders.ts'
+import { layObject, type Material, writeLaid } from '../repository/lay.ts'
 import { BackupDamaged } from '../repository/pack.ts'
-import { openObject, type RepositoryDeps } from '../repository/repository.ts'
+import type { RepositoryDeps } from '../repository/repository.ts'
 import type { StoredBackup } from '../rows/backup-store.ts'
 import { type BackupObject, findObject, objectsOf } from '../rows/object-store.ts'
 import { isHistory, isSegment, SEGMENT_BYTES, segmentNumberAt, segmentNumberOf } from '../rules/wal-names.ts'
@@ -19,11 +18,6 @@ export interface MaterialPlan {
   chain: readonly StoredBackup[]
   /** Up to when the log is wanted, in milliseconds since 1970; undefined for all there is. */
   until?: number
-}
-
-export interface Material {
-  folder: string
-  uid: number
 }
 
 /** Clocks of commits and of the archive are the same machine's; a transaction takes its time before it is committed. */
@@ -39,7 +33,7 @@ export async function layMaterial(deps: RepositoryDeps, { folder, uid }: Materia
   for (const [index, { id }] of plan.chain.entries()) {
     const archive = findObject(deps.db, plan.datastoreId, archiveOf(id))
     if (archive === undefined) throw new BackupDamaged(`the archive of ${id} is missing`)
-    await lay(deps, archive, join(folder, 'chain', `${index}.tar`), uid)
+    await layObject(deps, archive, { path: join(folder, 'chain', `${index}.tar`), uid })
   }
   await layLog(deps, { folder, uid }, plan)
   if (isRoot) for (const path of [folder, join(folder, 'chain'), join(folder, 'wal')]) await chown(path, uid, uid)
@@ -50,12 +44,14 @@ async function layLog(deps: RepositoryDeps, { folder, uid }: Material, plan: Mat
   const incoming = await openIncoming(deps, plan.datastoreId)
   try {
     const wanted = logFor(objectsOf(deps.db, plan.datastoreId, WAL), plan)
-    for (const object of wanted) await lay(deps, object, join(folder, 'wal', object.name.slice(WAL.length)), uid)
+    for (const object of wanted) await layObject(deps, object, { path: join(folder, 'wal', object.name.slice(WAL.length)), uid })
     const isStored = new Set(wanted.map(({ name }) => name.slice(WAL.length)))
     const [last] = incoming.length === 0 ? begunAfter(objectsOf(deps.db, plan.datastoreId, BEGUN), isStored) : []
-    if (last !== undefined && plan.until !== 0) await lay(deps, last, join(folder, 'wal', last.name.slice(BEGUN.length)), uid)
+    if (last !== undefined && plan.until !== 0)
+      await layObject(deps, last, { path: join(folder, 'wal', last.name.slice(BEGUN.length)), uid })
     for (const { segment, handle } of incoming)
-      if (!isStored.has(segment)) await write(handle.createReadStream({ autoClose: false }), join(folder, 'wal', segment), uid)
+      if (!isStored.has(segment))
+        await writeLaid(handle.createReadStream({ autoClose: false }), { path: join(folder, 'wal', segment), uid })
   } finally {
     for (const { handle } of incoming) await handle.close()
   }
@@ -87,18 +83,3 @@ export function logFor(log: readonly BackupObject[], { chain, until }: Pick<Mate
 }
 
 const numberOf = (name: string): number => segmentNumberOf(name.slice(WAL.length))
-
-const lay = async (deps: RepositoryDeps, object: BackupObject, path: string, uid: number): Promise<void> =>
-  await openObject(deps, object).then(
-    async (content) => await write(content, path, uid).catch((error) => refuse(object, error)),
-    (error) => refuse(object, error),
-  )
-
-function refuse({ name }: BackupObject, error: unknown): never {
-  throw error instanceof BackupDamaged ? new BackupDamaged(`${name}: ${error.message}`, error) : error
-}
-
-async function write(content: NodeJS.ReadableStream, path: string, uid: number): Promise<void> {
-  await pipeline(content, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
-  if (isRoot) await chown(path, uid, uid)
-}

@@ -1,13 +1,16 @@
 import type { Database } from 'bun:sqlite'
 import { type Static, Type } from '@sinclair/typebox'
+import { maxmemoryPolicies, persistenceModes } from '../../../../shared/key-value.ts'
+import { OneOf } from '../../../../shared/schema.ts'
 import { flag, orNull } from '../../../platform/db/codec.ts'
 import { json } from '../../../platform/db/json-column.ts'
 import { tableOf } from '../../../platform/db/table.ts'
+import type { DatastoreKind } from '../../datastores/store.ts'
 
 /** All backups of one datastore, which may be gone. Times are milliseconds since 1970. */
 export interface BackupSet {
   datastoreId: string
-  kind: 'postgres' | 'key_value'
+  kind: DatastoreKind
   workspaceId: string
   environmentId: string | null
   name: string
@@ -24,14 +27,25 @@ export interface BackupSet {
   drill: Drill | null
 }
 
-export const Recipe = Type.Object({
-  plan: Type.String(),
-  sizeGb: Type.Integer(),
+const common = { plan: Type.String(), sizeGb: Type.Integer() }
+
+const PostgresRecipe = Type.Object({
+  ...common,
   databaseName: Type.String(),
   databaseUser: Type.String(),
   parameterOverrides: Type.Record(Type.String(), Type.String()),
 })
-/** What another database is made of from backups, apart from its content. */
+export type PostgresRecipe = Static<typeof PostgresRecipe>
+
+const KeyValueRecipe = Type.Object({
+  ...common,
+  maxmemoryPolicy: OneOf(maxmemoryPolicies),
+  persistenceMode: OneOf(persistenceModes),
+})
+export type KeyValueRecipe = Static<typeof KeyValueRecipe>
+
+export const Recipe = Type.Union([PostgresRecipe, KeyValueRecipe])
+/** What another datastore is made of from backups, apart from its content. */
 export type Recipe = Static<typeof Recipe>
 
 const Drill = Type.Object({ volumeId: Type.String(), number: Type.Integer(), backupId: Type.String() })
@@ -57,6 +71,18 @@ const sets = tableOf<BackupSet>('backup_sets', {
 /** The backups of a datastore, there or gone; undefined where none were ever taken. */
 export const backupSetOf = (db: Database, datastoreId: string): BackupSet | undefined =>
   sets.get(db, 'WHERE datastore_id = $datastoreId', { datastoreId })
+
+/** What a database is made of. @throws Error for the set of another kind. */
+export function postgresRecipe({ recipe }: Pick<BackupSet, 'recipe'>): PostgresRecipe {
+  if ('databaseName' in recipe) return recipe
+  throw new Error('These are not the backups of a database')
+}
+
+/** What a key-value store is made of. @throws Error for the set of another kind. */
+export function keyValueRecipe({ recipe }: Pick<BackupSet, 'recipe'>): KeyValueRecipe {
+  if ('maxmemoryPolicy' in recipe) return recipe
+  throw new Error('These are not the backups of a key-value store')
+}
 
 /** All sets, those of datastores that are gone included. */
 export const allBackupSets = (db: Database): BackupSet[] => sets.all(db, 'ORDER BY datastore_id')

@@ -33,6 +33,16 @@ export function nextBackup(backups: readonly Known[], { now, canBeIncremental }:
     : { at: Math.max(fullAt, failedAt), backup: { kind: 'full' } }
 }
 
+/** The next snapshot of a key-value store that is taken by itself: daily, the first an hour after its beginning, never where nothing is kept. */
+export function nextSnapshot(backups: readonly Known[], { now, since, isWanted }: { now: number; since: number; isWanted: boolean }): Due {
+  const last = backups.find(({ status }) => status === 'available')
+  const [newest] = backups
+  const failedAt = newest?.status === 'failed' ? newest.createdAt + AGAIN_AFTER_FAILURE_MS : 0
+  const isDamaged = backups.find(({ status }) => status === 'available' || status === 'damaged')?.status === 'damaged'
+  const dueAt = isDamaged ? now : last === undefined ? since + HOUR_MS : last.createdAt + DAY_MS
+  return { at: isWanted ? Math.max(dueAt, failedAt) : Number.POSITIVE_INFINITY, backup: { kind: 'full' } }
+}
+
 /** At once where there is none, or where the newest was found damaged. */
 function fullDueAt(backups: readonly Known[], sound: readonly Known[], now: number): number {
   const full = sound.find(({ kind }) => kind === 'full')

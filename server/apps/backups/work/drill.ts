@@ -1,11 +1,10 @@
-/** Tries out whether a backup can be restored: in a sandbox of its own, with every table read, of which nothing is left. */
+/** Tries out whether a backup can be restored: in a sandbox of its own, with all of it read, of which nothing is left. */
 
 import { removeTree } from '../../../platform/files/tree/remove.ts'
 import { newId } from '../../../platform/id.ts'
 import { removeServiceFolders } from '../../../platform/service-folders.ts'
 import type { AppContext } from '../../context.ts'
 import { nextUid } from '../../services/user-ids.ts'
-import { layMaterial } from '../postgres/material.ts'
 import { materialFolder } from '../repository/layout.ts'
 import { BackupDamaged } from '../repository/pack.ts'
 import type { RepositoryDeps } from '../repository/repository.ts'
@@ -15,7 +14,7 @@ import { chainOf } from '../rules/chain.ts'
 import { DAY_MS } from '../rules/schedule.ts'
 import { recordBackupEvent } from './events.ts'
 import { runRestore } from './owner.ts'
-import { limitsOf } from './recoveries.ts'
+import { restoreWays } from './restore-ways.ts'
 import { hasRoom, noteDamage } from './take-next.ts'
 
 const EVERY_MS = 7 * DAY_MS
@@ -55,25 +54,28 @@ async function tryOut({ context, deps, set }: Drilling, plan: Drill, backup: Sto
   const chain = chainOf(backupsOf(context.db, set.datastoreId), backup.id) ?? []
   const begunAt = context.now()
   const { plan: size, sizeGb } = set.recipe
+  const way = restoreWays[set.kind]
+  const target = 'latest'
   const [{ name: kind }] = context.engine.volumes.capabilities.kinds
   await context.engine.volumes.make({ id: plan.volumeId, kind, sizeGb, owner: { id: owner, number: plan.number } })
   try {
-    await layMaterial(deps, { folder: materialFolder(context.paths, owner), uid: plan.number }, { datastoreId: set.datastoreId, chain })
+    const material = { folder: materialFolder(context.paths, owner), uid: plan.number }
+    await way.lay(deps, material, { datastoreId: set.datastoreId, chain, target })
   } catch (error) {
     if (!(error instanceof BackupDamaged)) throw error
     return noteDamage({ context, set }, backup.id, error.message)
   }
+  const limits = way.limitsOf(size)
+  const program = await way.program(context, { version: set.version, target, limits })
   const { isDone, output } = await runRestore(context, {
-    ...{ id: run, owner: { id: owner, number: plan.number }, version: set.version, volumeId: plan.volumeId },
-    ...{ material: owner, target: 'latest', limits: limitsOf(size) },
+    ...{ id: run, owner: { id: owner, number: plan.number }, volumeId: plan.volumeId },
+    ...{ material: owner, limits, program },
   })
   if (!isDone) return noteDamage({ context, set }, backup.id, `It could not be restored. ${output.trim().slice(-300)}`)
   const drillMs = context.now() - begunAt
   context.db.transaction(() => {
     updateBackup(context.db, backup.id, { drilledAt: context.now(), drillMs })
-    const read = [...output.matchAll(/^cpd-drill: (.+) (\d+) tables (\d+) rows$/gm)]
-    const databases = read.map(([, name, tables, rows]) => ({ name, tables: Number(tables), rows: Number(rows) }))
-    recordBackupEvent(context, set, 'postgres_backup_verified', { backupId: backup.id, restored: true, durationMs: drillMs, databases })
+    recordBackupEvent(context, set, 'verified', { backupId: backup.id, restored: true, durationMs: drillMs, ...way.readIn(output) })
   })()
 }
 

@@ -41,7 +41,7 @@ function noteLoss(context: AppContext, set: BackupSet): void {
   db.transaction(() => {
     requestBackup(context, set.datastoreId, { due: { kind: 'full' }, origin: 'scheduled' })
     updateBackupSet(db, set.datastoreId, { problem: LOST_WORDS })
-    recordBackupEvent(context, set, 'postgres_wal_archive_failed', { reason: LOST_WORDS })
+    recordBackupEvent(context, set, 'logFailed', { reason: LOST_WORDS })
   })()
 }
 

@@ -23,11 +23,11 @@ export function createStreamHealth({ db, now }: Pick<AppContext, 'db' | 'now'>):
       if (set?.problem == null) return
       db.transaction(() => {
         updateBackupSet(db, id, { problem: null })
-        recordBackupEvent({ db, now }, set, 'postgres_wal_archive_resumed', {})
+        recordBackupEvent({ db, now }, set, 'logResumed', {})
       })()
     },
     idle: (id) => void failingSince.delete(id),
-    failed({ id, workspaceId, name }, reason) {
+    failed({ id, kind, workspaceId, name }, reason) {
       const known = failingSince.get(id)
       const since = known ?? now()
       const count = known === undefined ? 'first' : 'again'
@@ -36,7 +36,7 @@ export function createStreamHealth({ db, now }: Pick<AppContext, 'db' | 'now'>):
       if (isTold || now() - since < TOLD_AFTER_MS || datastoreById(db, id)?.phase !== 'ready') return count
       db.transaction(() => {
         updateBackupSet(db, id, { problem: reason })
-        recordBackupEvent({ db, now }, { datastoreId: id, workspaceId, name }, 'postgres_wal_archive_failed', { reason })
+        recordBackupEvent({ db, now }, { datastoreId: id, kind, workspaceId, name }, 'logFailed', { reason })
       })()
       return count
     },

@@ -1,12 +1,8 @@
-import { AppError, messageOf } from '../../../../shared/error.ts'
+import { messageOf } from '../../../../shared/error.ts'
 import { newId } from '../../../platform/id.ts'
 import { describeError } from '../../../platform/server-log.ts'
-import { pause } from '../../../platform/work/clock.ts'
 import { spacesOf } from '../../../runtime/space/reserve.ts'
 import type { AppContext } from '../../context.ts'
-import { takeBackup } from '../postgres/take.ts'
-import type { BackupSource } from '../postgres/tools.ts'
-import { hasItsLog, verifyBackup } from '../postgres/verify.ts'
 import { BackupDamaged } from '../repository/pack.ts'
 import { type RepositoryDeps, removeObject } from '../repository/repository.ts'
 import { type BackupOrigin, backupById, backupsOf, insertBackup, type StoredBackup, updateBackup } from '../rows/backup-store.ts'
@@ -14,14 +10,19 @@ import { objectsOf } from '../rows/object-store.ts'
 import type { BackupSet } from '../rows/set-store.ts'
 import type { DueBackup } from '../rules/schedule.ts'
 import { recordBackupEvent } from './events.ts'
-import type { Receivers } from './receivers.ts'
+
+export interface Taken {
+  plainBytes: number
+  /** From this moment on it can be recovered to (ms since 1970). */
+  completedAt: number
+}
 
 export interface Taking {
   context: AppContext
   deps: RepositoryDeps
-  receivers: Pick<Receivers, 'archive'>
   set: BackupSet
-  source: BackupSource
+  /** Takes one that is written down into the repository. @throws whatever keeps it from being whole. */
+  take(backup: StoredBackup): Promise<Taken>
 }
 
 export function requestBackup(
@@ -39,18 +40,14 @@ export function requestBackup(
 
 /** Takes a backup that is written down, from the beginning, and looks at what came of it. @throws what ends the control plane. */
 export async function takeRequested(taking: Taking, backup: StoredBackup): Promise<void> {
-  const { context, deps, set, source } = taking
-  recordBackupEvent(context, set, 'postgres_backup_started', { backupId: backup.id, kind: backup.kind })
+  const { context, deps, set, take } = taking
+  recordBackupEvent(context, set, 'started', { backupId: backup.id, kind: backup.kind })
   try {
     await forgetFiles(deps, backup)
-    const wanted = { datastoreId: backup.datastoreId, backupId: backup.id, ...(backup.parentId !== null && { parentId: backup.parentId }) }
-    const { timeline, startLsn, endLsn, plainBytes } = await takeBackup(deps, source, wanted, context.stopping)
-    const completedAt = context.now()
-    updateBackup(context.db, backup.id, { timeline, startLsn, endLsn, plainBytes })
-    await untilLogCame(taking, backup.id)
+    const { plainBytes, completedAt } = await take(backup)
     context.db.transaction(() => {
-      updateBackup(context.db, backup.id, { status: 'available', completedAt })
-      recordBackupEvent(context, set, 'postgres_backup_completed', { backupId: backup.id, kind: backup.kind, sizeBytes: plainBytes })
+      updateBackup(context.db, backup.id, { status: 'available', plainBytes, completedAt })
+      recordBackupEvent(context, set, 'completed', { backupId: backup.id, kind: backup.kind, sizeBytes: plainBytes })
     })()
   } catch (error) {
     if (context.stopping.aborted) throw error
@@ -59,7 +56,7 @@ export async function takeRequested(taking: Taking, backup: StoredBackup): Promi
     await forgetFiles(deps, backup)
     context.db.transaction(() => {
       updateBackup(context.db, backup.id, { status: 'failed', reason })
-      recordBackupEvent(context, set, 'postgres_backup_failed', { backupId: backup.id, reason })
+      recordBackupEvent(context, set, 'failed', { backupId: backup.id, reason })
     })()
   }
 }
@@ -68,31 +65,20 @@ async function forgetFiles(deps: RepositoryDeps, { id, datastoreId }: StoredBack
   for (const object of objectsOf(deps.db, datastoreId, `${id}/`)) await removeObject(deps, object)
 }
 
-const LOG_LOOKS = 1200
-const LOG_LOOK_MS = 250
-
-/** The server has begun another segment by itself at the end of the backup. */
-async function untilLogCame({ context, deps, receivers }: Taking, id: string): Promise<void> {
-  for (let look = 0; look < LOG_LOOKS; look += 1) {
-    const backup = backupById(context.db, id)
-    if (backup === undefined) return
-    await receivers.archive(backup.datastoreId)
-    if (hasItsLog(deps, backup)) return
-    await pause(context, LOG_LOOK_MS, context.stopping)
-  }
-  throw new AppError('unavailable', 'The log that the backup needs did not come: the database does not send it.')
+export interface Verifying extends Pick<Taking, 'context' | 'set'> {
+  /** @throws BackupDamaged naming what is wrong. */
+  verify(backup: StoredBackup): Promise<void>
 }
 
 /** Verifies the newest backup that was not, where there is room to unpack it. Returns whether there was one. */
-export async function verifyNext(taking: Pick<Taking, 'context' | 'deps' | 'set'> & { programs: string; uid: number }): Promise<boolean> {
-  const { context, deps, set, programs, uid } = taking
+export async function verifyNext({ context, set, verify }: Verifying): Promise<boolean> {
   const next = backupsOf(context.db, set.datastoreId).find(({ status, verifiedAt }) => status === 'available' && verifiedAt === null)
   if (next === undefined || !hasRoom(context, next)) return false
   try {
-    await verifyBackup(deps, next, { programs, uid, signal: context.stopping })
+    await verify(next)
     context.db.transaction(() => {
       updateBackup(context.db, next.id, { verifiedAt: context.now() })
-      recordBackupEvent(context, set, 'postgres_backup_verified', { backupId: next.id })
+      recordBackupEvent(context, set, 'verified', { backupId: next.id })
     })()
   } catch (error) {
     if (!(error instanceof BackupDamaged)) throw error
@@ -106,7 +92,7 @@ export function noteDamage({ context, set }: Pick<Taking, 'context' | 'set'>, ba
   context.log.error('backup damaged', { datastoreId: set.datastoreId, backupId, reason })
   context.db.transaction(() => {
     updateBackup(context.db, backupId, { status: 'damaged', reason })
-    recordBackupEvent(context, set, 'postgres_backup_damaged', { backupId, reason })
+    recordBackupEvent(context, set, 'damaged', { backupId, reason })
   })()
 }
 

@@ -1,20 +1,17 @@
 import { describeError } from '../../../platform/server-log.ts'
 import { createDriver } from '../../../platform/work/driver.ts'
 import type { AppContext } from '../../context.ts'
-import { allDatastores, datastoreById, type StoredDatastore } from '../../datastores/store.ts'
+import { allDatastores, datastoreById } from '../../datastores/store.ts'
 import { openBucket } from '../repository/bucket.ts'
 import { clearWork, type RepositoryDeps } from '../repository/repository.ts'
-import { backupsOf } from '../rows/backup-store.ts'
 import { allRecoveries } from '../rows/recovery-store.ts'
-import { allBackupSets, backupSetOf, updateBackupSet } from '../rows/set-store.ts'
-import { keptUntilOf } from '../rules/retention.ts'
-import { type Keeping, keepBackups } from './keep.ts'
+import { allBackupSets } from '../rows/set-store.ts'
+import { keepBackups } from './keep.ts'
+import { keepLast } from './keep-last.ts'
 import { createOffsite } from './offsite.ts'
 import { createReceivers } from './receivers.ts'
 import { createRecoveries } from './recoveries.ts'
 import { createRelays } from './relay.ts'
-import { sourceOf } from './source.ts'
-import { requestBackup, takeRequested } from './take-next.ts'
 
 export interface BackupWork {
   poke(datastoreId: string): void
@@ -59,7 +56,7 @@ export function createBackupWork(context: AppContext): BackupWork {
   return {
     poke,
     pokeAll() {
-      for (const { id, kind } of allDatastores(db)) if (kind === 'postgres') poke(id)
+      for (const { id } of allDatastores(db)) poke(id)
       for (const { datastoreId } of allBackupSets(db)) keeper.poke(datastoreId)
       for (const { datastoreId } of allRecoveries(db)) recoveries.poke(datastoreId)
     },
@@ -74,18 +71,4 @@ export function createBackupWork(context: AppContext): BackupWork {
     },
     settled: async () => void (await Promise.all([receivers, keeper, recoveries, offsite].map((part) => part.settled()))),
   }
-}
-
-/** The log up to its end, behind the backup before; a backup of its own where there was none. */
-async function keepLast({ context, deps, receivers, relays }: Keeping, datastore: StoredDatastore): Promise<void> {
-  const set = backupSetOf(context.db, datastore.id)
-  if (set === undefined || set.keptUntil !== null) return
-  const isThere = backupsOf(context.db, datastore.id).some(({ status }) => status === 'available')
-  const source = await sourceOf(context, relays, { ...datastore, phase: 'ready' })
-  if (!isThere && source !== undefined) {
-    const backup = requestBackup(context, datastore.id, { due: { kind: 'full' }, origin: 'final' })
-    await takeRequested({ context, deps, receivers, set, source }, backup)
-  }
-  await receivers.finish(datastore)
-  updateBackupSet(context.db, datastore.id, { keptUntil: keptUntilOf(context.now()) })
 }

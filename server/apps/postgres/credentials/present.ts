@@ -2,8 +2,9 @@ import { AppError } from '../../../../shared/error.ts'
 import type { NewPostgresCredential, PostgresCredential } from '../../../../shared/postgres-credentials.ts'
 import type { AppContext } from '../../context.ts'
 import { credentialsOf, handedOut, passwordPurpose, type StoredCredential } from '../../datastores/credential-store.ts'
+import { endpointOf } from '../../datastores/endpoint.ts'
 import type { StoredDatastore } from '../../datastores/store.ts'
-import { asAdmin, endpointOf } from '../session.ts'
+import { asAdmin } from '../session.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 

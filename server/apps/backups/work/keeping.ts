@@ -1,0 +1,23 @@
+import type { AppContext } from '../../context.ts'
+import type { RepositoryDeps } from '../repository/repository.ts'
+import type { BackupSet } from '../rows/set-store.ts'
+import type { Due } from '../rules/schedule.ts'
+import type { Receivers } from './receivers.ts'
+import type { Relays } from './relay.ts'
+import type { Taking, Verifying } from './take-next.ts'
+
+export interface Keeping {
+  context: AppContext
+  deps: RepositoryDeps
+  receivers: Receivers
+  relays: Relays
+}
+
+/** What differs between kinds of datastores in keeping their backups. */
+export interface KeptKind {
+  dueOf(set: BackupSet): Due
+  /** Absent while the server does not run. */
+  take?: Taking['take']
+  /** Absent where its tools are not there. */
+  verify?: Verifying['verify']
+}
