@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { commonDatastore, datastoreFilters } from './datastore.ts'
+import { TouchedService } from './env-group.ts'
 import { Id } from './id.ts'
 import { OneOf, StrictObject, Time, Unsupported } from './schema.ts'
 import { ServiceName } from './service.ts'
@@ -135,5 +136,16 @@ export const KeyValueRotation = StrictObject(
   },
   { examples: [{ formerValidHours: 24 }] },
 )
+
+export const KeyValueRotated = Type.Object(
+  {
+    credentials: Type.Array(KeyValueCredential, { description: 'Those that are good now' }),
+    touched: Type.Array(TouchedService, {
+      description: 'Services whose variables refer to the store: they connect with the former password until their next deploy',
+    }),
+  },
+  { $id: 'KeyValueRotated' },
+)
+export type KeyValueRotated = Static<typeof KeyValueRotated>
 
 export const KeyValueQuery = Type.Object(datastoreFilters)

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { ForceDeletion } from '../datastore.ts'
+import { GroupChangeQuery } from '../env-group.ts'
 import {
   KeyValue,
   KeyValueConnectionInfo,
@@ -7,6 +8,7 @@ import {
   KeyValueCredential,
   KeyValuePatch,
   KeyValueQuery,
+  KeyValueRotated,
   KeyValueRotation,
   RedisConnectionInfo,
 } from '../key-value.ts'
@@ -98,6 +100,17 @@ export const keyValueOperations = defineOperations({
   deleteKeyValue: { ...remove, path: '/v1/key-value/:keyValueId', summary: 'Delete a key-value store with everything in it' },
   suspendKeyValue: { ...suspend, path: '/v1/key-value/:keyValueId/suspend', summary: 'Suspend a key-value store' },
   resumeKeyValue: { ...resume, path: '/v1/key-value/:keyValueId/resume', summary: 'Resume a key-value store' },
+  restartKeyValue: {
+    method: 'POST',
+    path: '/v1/key-value/:keyValueId/restart',
+    access: 'datastores.update',
+    tag: 'Key value',
+    summary: 'Restart a key-value store, with the newest program that this server has',
+    description: 'What it persists is kept; connections end.',
+    params,
+    responses: { 202: null },
+    errors: ['not_found', 'conflict'],
+  },
   getKeyValueConnectionInfo: {
     ...connectionInfo,
     path: '/v1/key-value/:keyValueId/connection-info',
@@ -124,9 +137,10 @@ export const keyValueOperations = defineOperations({
     description:
       'The one until now is good as well for a while, so that those who have it can be given the other. Only one former password is.',
     params,
+    query: GroupChangeQuery,
     body: KeyValueRotation,
     bodyOptional: true,
-    responses: { 201: Type.Array(KeyValueCredential) },
+    responses: { 201: KeyValueRotated },
     errors: ['not_found', 'conflict'],
   },
   listRedis: {

@@ -88,14 +88,14 @@ test('a rotation tells which passwords are good', async () => {
   const run = serving({
     rotateKeyValueCredentials: ({ body }) => {
       expect(body).toEqual({ formerValidHours: 2 })
-      return [
-        { username: id, default: true, createdAt: at },
-        { username: id, default: false, createdAt: at, expiresAt: '2026-02-01T13:00:00.000Z' },
-      ]
+      const former = { username: id, default: false, createdAt: at, expiresAt: '2026-02-01T13:00:00.000Z' }
+      const touched = [{ id: 'srv-0b1c2d3e4f5g6h7i8j9k', name: 'shop', envVars: ['REDIS_URL'], secretFiles: [] }]
+      return { credentials: [{ username: id, default: true, createdAt: at }, former], touched }
     },
   })
-  const { stdout } = await run(['kv', 'credentials', 'cache', '--rotate', '--former-hours', '2'])
-  expect(stdout).toMatch(/it is replaced[\s\S]*2026-02-01T13:00:00.000Z/)
+  const { stdout, stderr } = await run(['kv', 'credentials', 'cache', '--rotate', '--former-hours', '2'])
+  expect(stdout).toMatch(/it is replaced[\s\S]*2026-02-01T13:00:00.000Z[\s\S]*shop +REDIS_URL/)
+  expect(stderr).toContain('It takes effect with their next deploys: --deploy makes them.')
 })
 
 test('info says where there is no way in from outside, and cli then says what to do', async () => {

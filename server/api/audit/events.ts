@@ -173,6 +173,7 @@ export const auditEvents: AuditEvents<ApiContext> = {
   deleteKeyValue: { event: 'key_value.deleted', ...ofKeyValue },
   suspendKeyValue: { event: 'key_value.suspended', ...ofKeyValue },
   resumeKeyValue: { event: 'key_value.resumed', ...ofKeyValue },
+  restartKeyValue: { event: 'key_value.restarted', ...ofKeyValue },
   rotateKeyValueCredentials: { event: 'key_value.password_rotated', ...ofKeyValue },
   createKeyValueBackup: { event: 'key_value.backup_requested', ...ofKeyValue },
   startKeyValueRecovery: { event: 'key_value.recovered', ...ofKeyValue },

@@ -19,7 +19,7 @@ const ofPostgres = {
   writable: 'postgres_disk_writable',
 } as const satisfies Record<string, DatastoreEventType>
 
-export type CommonEvent = keyof typeof ofPostgres
+export type CommonEvent = keyof typeof ofPostgres | 'configRestart'
 
 /** What happens to datastores of all kinds, by its name for each; absent where nobody needs to be told. */
 const types: Record<DatastoreKind, Partial<Record<CommonEvent, DatastoreEventType>>> = {
@@ -33,6 +33,7 @@ const types: Record<DatastoreKind, Partial<Record<CommonEvent, DatastoreEventTyp
     resumed: 'key_value_resumed',
     deleted: 'key_value_deleted',
     planChanged: 'key_value_plan_changed',
+    configRestart: 'key_value_config_restart',
     nearlyFull: 'key_value_disk_nearly_full',
     full: 'key_value_disk_full',
     writable: 'key_value_disk_writable',

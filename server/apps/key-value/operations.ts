@@ -18,6 +18,7 @@ import { recordDatastoreEvent } from '../datastores/events.ts'
 import { addDatastore, changeDatastore, refuseLargeDatastore, refuseTakenName, stored } from '../datastores/operations.ts'
 import type { StoredDatastore } from '../datastores/store.ts'
 import { sizeProblem } from '../disks/rules.ts'
+import { recordEvent } from '../events/store.ts'
 import { ADMIN, giveFirstPassword, newPassword, rotatePassword } from './passwords.ts'
 import { planOf } from './plan.ts'
 import { currentProgram } from './program.ts'
@@ -96,7 +97,10 @@ export function changeStore(
     updateKeyValue(db, own.id, { persistenceMode: after.persistenceMode, persistenceSetAt: now() })
   const change = { name, plan: after.plan, ipAllowList: after.ipAllowList, ...grown }
   withinQuotas(context, datastore.workspaceId, () => changeDatastore(context, datastore, { change, isFreshStart: isReplanned }))
-  if (isReplanned) recordDatastoreEvent(context, datastore, 'planChanged', { from: before.plan, to: after.plan })
+  if (isReplanned) {
+    recordDatastoreEvent(context, datastore, 'planChanged', { from: before.plan, to: after.plan })
+    recordDatastoreEvent(context, datastore, 'configRestart', { plan: after.plan })
+  }
   return stored(context, datastore.id)
 }
 
@@ -128,7 +132,9 @@ function refuseBadSize({ engine }: AppContext, plan: KeyValuePlan, given: number
 }
 
 /** Has a new password be handed out, and the one until now be refused after so many hours. */
-export function rotate(context: AppContext, { id }: StoredDatastore, hours: number | undefined): void {
+export function rotate(context: AppContext, { id, name, workspaceId }: StoredDatastore, hours: number | undefined): void {
   rotatePassword(context, id, hours)
+  const details = { name, username: id, change: 'rotated' }
+  recordEvent(context.db, { owner: { id, workspaceId }, type: 'key_value_credentials_changed', details, now: context.now() })
   context.work.poke('datastore', id)
 }

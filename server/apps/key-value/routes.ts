@@ -5,9 +5,11 @@ import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import { type Actor, answer, type Handlers } from '../../http/handlers/call.ts'
 import type { Viewer } from '../../identity/scopes/protection.ts'
 import type { AppContext } from '../context.ts'
-import { deleteDatastore, resumeDatastore, suspendDatastore } from '../datastores/operations.ts'
+import { deleteDatastore, restartDatastore, resumeDatastore, suspendDatastore } from '../datastores/operations.ts'
 import { requireDatastore } from '../datastores/require.ts'
 import { listDatastores, type StoredDatastore } from '../datastores/store.ts'
+import { isDeployed } from '../env-groups/deploy-right.ts'
+import { touchedByDatastore } from '../env-groups/referring.ts'
 import { changeStore, createStore, rotate } from './operations.ts'
 import { presentCredentials } from './passwords.ts'
 import { presentConnection, presentKeyValue } from './present.ts'
@@ -51,12 +53,15 @@ export const keyValueRoutes: Handlers<KeyValueIds, AppContext> = {
   deleteKeyValue: remove,
   suspendKeyValue: acting(suspendDatastore),
   resumeKeyValue: acting(resumeDatastore),
+  restartKeyValue: acting(restartDatastore),
   getKeyValueConnectionInfo: (call, context) => presentConnection(context, asked(context, call)),
   listKeyValueCredentials: (call, context) => presentCredentials(context, asked(context, call).id),
   rotateKeyValueCredentials(call, context) {
+    const deploys = { isDeployed: isDeployed(call.actor, call.query) }
     const datastore = asked(context, call)
     rotate(context, datastore, call.body?.formerValidHours)
-    return answer(201, presentCredentials(context, datastore.id))
+    const touched = touchedByDatastore(context, datastore, deploys)
+    return answer(201, { credentials: presentCredentials(context, datastore.id), touched })
   },
 }
 

@@ -79,6 +79,7 @@ export const inProtected: Record<OfPlaced | Declared, InProtected> = {
   deleteKeyValue: 'refused',
   suspendKeyValue: 'refused',
   resumeKeyValue: 'allowed',
+  restartKeyValue: 'allowed',
   getKeyValueConnectionInfo: 'refused',
   getRedis: 'allowed',
   updateRedis: { depends: { uses: [], json: () => ({ persistenceMode: 'off' }) } },

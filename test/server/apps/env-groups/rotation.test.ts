@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { insertCredential } from '../../../../server/apps/datastores/credential-store.ts'
+import { handedOut, insertCredential } from '../../../../server/apps/datastores/credential-store.ts'
 import { datastoreById } from '../../../../server/apps/datastores/store.ts'
 import { touchedByDatastore } from '../../../../server/apps/env-groups/referring.ts'
 import { inOneChange } from '../../../../server/platform/db/change.ts'
+import type { KeyValueRotated } from '../../../../shared/key-value.ts'
+import { call } from '../../../support/client.ts'
 import { addDatastore } from '../../../support/datastores.ts'
 import { type FakePlatform, startFakePlatform } from '../../../support/fake-platform.ts'
 import { goLive, groupsOn, link, says, setOwn, speaking } from './group-world.ts'
@@ -46,4 +48,22 @@ test('a new user of a database touches those alone whose variables say how to co
   }
   expect([await says(platform, own), await says(platform, grouped)]).toEqual(['next_user', 'next_user'])
   expect(touched(false)).toEqual([])
+})
+
+test('another password of a key-value store touches those that are told it, and reaches them by a deploy', async () => {
+  const { context, url, adminToken: token } = platform
+  const workspaceId = context.db.query<{ id: string }, []>('SELECT id FROM workspaces').get()?.id ?? ''
+  const id = addDatastore(platform, { workspaceId, kind: 'key_value', name: 'sessions', isSuspended: true })
+  const [told, hosted] = [await speaking(platform, '$KV'), await speaking(platform, '$KV')]
+  await told.ask('/env-vars/KV', { method: 'PUT', json: { fromKeyValue: { name: 'sessions', property: 'password' } } })
+  await hosted.ask('/env-vars/KV', { method: 'PUT', json: { fromKeyValue: { name: 'sessions', property: 'host' } } })
+  for (const service of [told, hosted]) await goLive(platform, service)
+  const rotate = async (query = '') =>
+    (await call<KeyValueRotated>(`${url}/v1/key-value/${id}/credentials${query}`, { method: 'POST', token })).body
+  const before = await says(platform, told)
+  expect((await rotate()).touched).toEqual([{ id: told.id, name: told.name, envVars: ['KV'], secretFiles: [] }])
+  expect(await says(platform, told)).toBe(before)
+  const [deployed] = (await rotate('?deploy=true')).touched
+  expect(await told.ends(deployed?.deployId ?? '')).toMatchObject({ status: 'live' })
+  expect(await says(platform, told)).toBe(handedOut(context.db, context.sealer, id)?.password)
 })

@@ -77,8 +77,8 @@ test('after a rotation both passwords are good, until the former one is ended wi
   await store.isAvailable()
   const former = await store.password()
   using before = await store.connect()
-  const { body } = await store.request<unknown[]>('POST', '/credentials')
-  expect(body).toMatchObject([{ default: true }, { default: false, expiresAt: expect.any(String) }])
+  const { body } = await store.request('POST', '/credentials')
+  expect(body).toMatchObject({ credentials: [{ default: true }, { default: false, expiresAt: expect.any(String) }], touched: [] })
   const current = await store.password()
   expect(current).not.toBe(former)
   await until('the new one is good', () =>
