@@ -18,8 +18,8 @@ export function recoverStore(
   { set, body }: { set: BackupSet | undefined; body: KeyValueRecoveryBody },
 ): StoredDatastore {
   const { db } = context
-  requireCreation(actor)
   const source = chooseBackup(context, set, body)
+  requireCreation(actor)
   const { plan: formerPlan, maxmemoryPolicy, persistenceMode } = keyValueRecipe(source.set)
   const { datastoreId: sourceId } = source.set
   const original = datastoreById(db, sourceId)
