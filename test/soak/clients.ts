@@ -30,8 +30,8 @@ export async function clients(only: readonly string[]): Promise<Outcome> {
     const failed = found.flatMap(({ client, way, checks }) =>
       checks.flatMap(({ name, problem }) => (problem === undefined ? [] : [`${client} ${way}, ${name}: ${problem}`])),
     )
-    const between = await strangers(world)
     console.log(renderTable(found))
+    const between = await strangers(world)
     const count = found.reduce((sum, { checks }) => sum + checks.length, 0)
     const summary = `${chosen.length} clients, inside and outside, in ${secondsSince(startedAt)} s: ${count} checks, ${failed.length} failed; ${between.tried} tries of another workspace, ${between.failures.length} got through`
     return { summary, failures: [...failed, ...between.failures] }

@@ -69,7 +69,7 @@ export class Relay implements Connection, Deadlined {
     // Memory may run short in the midst of whatever is done here.
     this.#account = options.context.unsent.open(this.address, () => queueMicrotask(() => this.cut()))
     const { deadlines, limits } = options.context
-    this.deadlineAt = deadlines.now + limits.loginTimeoutMs
+    this.deadlineAt = deadlines.now + limits.loginWaitMs
     deadlines.add(this)
     client.setKeepAlive(true, KEEP_ALIVE_MS)
     this.#early = [options.first]
@@ -167,6 +167,7 @@ export class Relay implements Connection, Deadlined {
 
   async #connect(): Promise<void> {
     const { target, context, unreachable } = this.#options
+    this.deadlineAt = context.deadlines.now + context.limits.loginTimeoutMs
     const server = await connectWithin<Relay>(target, { data: this, handlers: serverEvents, timeoutMs: context.limits.connectTimeoutMs })
     // The end may have come while the server was connected to.
     if (this.#isGone || this.#isFinishing) return void server?.terminate()

@@ -26,7 +26,8 @@ export interface IngressLimits {
   /** Time without a byte from an upstream that owes an answer. */
   upstreamIdleMs: number
   tunnelIdleMs: number
-  /** Time from a client's word which database it wants until that one lets it in. */
+  /** Time for a client of a database to wait for its turn to log in, and then to do so. */
+  loginWaitMs: number
   loginTimeoutMs: number
   /** Clients that log in to one database at a time. Below the connections of the smallest plan, so that those with a password find a place. */
   maxLogins: number
@@ -70,9 +71,10 @@ export const defaultIngressLimits: IngressLimits = {
   connectTimeoutMs: 5 * SECOND,
   upstreamIdleMs: 15 * MINUTE,
   tunnelIdleMs: 60 * MINUTE,
-  loginTimeoutMs: 30 * SECOND,
-  maxLogins: 32,
-  maxLoginsPerAddress: 16,
+  loginWaitMs: 30 * SECOND,
+  loginTimeoutMs: 10 * SECOND,
+  maxLogins: 40,
+  maxLoginsPerAddress: 8,
   poolIdleMs: 4 * SECOND,
   poolFreshMs: SECOND,
   maxHeldPerService: 1_000,

@@ -54,8 +54,12 @@ async function settle({ cpd, certified }: ClientsWorld): Promise<Stranger> {
 async function keyOfStrangers({ apiUrl }: ClientsWorld['cpd']): Promise<string> {
   const login = { email: 'admin@localhost', password: 'correct horse battery' }
   const cookie = cookieOf(await call(`${apiUrl}/v1/auth/login`, { json: login }))
-  const { body: workspace } = await call<{ id: string }>(`${apiUrl}/v1/workspaces`, { json: { name: 'strangers' }, cookie })
-  const headers = { 'x-workspace-id': workspace.id }
+  const { body: workspace } = await call<{ id: string }>(`${apiUrl}/v1/workspaces`, {
+    json: { name: 'strangers' },
+    cookie,
+    headers: { origin: apiUrl },
+  })
+  const headers = { 'x-workspace-id': workspace.id, origin: apiUrl }
   const { status, body } = await call<{ secret: string }>(`${apiUrl}/v1/api-keys`, {
     json: { name: 'strangers', role: 'admin' },
     cookie,

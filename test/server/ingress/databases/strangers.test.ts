@@ -16,7 +16,7 @@ const refusing = startRawUpstream((socket) => void socket.write('-WRONGPASS no\r
 const database = startFakePostgres()
 
 beforeAll(async () => {
-  world = await startDatabaseWorld({ loginTimeoutMs: 1500, maxLogins: 3, maxLoginsPerAddress: 2, lingerMs: 100 })
+  world = await startDatabaseWorld({ loginWaitMs: 1500, loginTimeoutMs: 1200, maxLogins: 3, maxLoginsPerAddress: 2, lingerMs: 100 })
 })
 afterEach(() => eventually(async () => (await world.client.status()).activeConnections === 0))
 afterAll(async () => {
