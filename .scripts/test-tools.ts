@@ -2,9 +2,10 @@
  * Installs what the tests need beyond npm's packages: real peers, authorities and browsers. On Debian as root it happens by itself;
  * elsewhere what is missing is named, with how to get it.
  */
-import { existsSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { pgbouncer } from '../test/support/pgbouncer.ts'
 
 const debianPackages: Record<string, string> = {
   bash: 'bash',
@@ -38,6 +39,11 @@ const goModules: Record<string, string> = {
 /** Out of PyPI, each into a virtual environment of its own, named by its version. */
 const pythonPackages: Record<string, string> = { schemathesis: '4.32.5', standardwebhooks: '1.1.0' }
 
+const pgbouncerPackages = [
+  ...['pgbouncer', 'libc6', 'libevent-2.1-7t64', 'libcares2', 'libssl3t64', 'libpam0g', 'libsystemd0'],
+  ...['libldap2', 'libsasl2-2', 'libaudit1', 'libcap-ng0', 'libcap2', 'libzstd1'],
+]
+
 const go = Bun.which('go') ?? (existsSync('/usr/local/go/bin/go') ? '/usr/local/go/bin/go' : undefined)
 const goFolder = join(process.env.GOPATH ?? join(homedir(), 'go'), 'bin')
 
@@ -67,6 +73,8 @@ for (const [name, version] of Object.entries(pythonPackages)) {
   run([join(folder, 'bin/pip'), 'install', '--quiet', '--disable-pip-version-check', `${name}==${version}`])
 }
 
+if (!existsSync(pgbouncer)) installPgbouncer()
+
 /** The record is what pip writes last. */
 function isInstalled(folder: string, release: string): boolean {
   return existsSync(folder) && !new Bun.Glob(`lib/python*/site-packages/${release}.dist-info/RECORD`).scanSync({ cwd: folder }).next().done
@@ -76,8 +84,9 @@ function has(program: string): boolean {
   return Bun.which(program) !== null || existsSync(`/usr/sbin/${program}`)
 }
 
-function run(argv: string[]): void {
+function run(argv: string[], cwd = '.'): void {
   const { exitCode } = Bun.spawnSync(argv, {
+    cwd,
     stdout: 'ignore',
     stderr: 'inherit',
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
@@ -88,4 +97,32 @@ function run(argv: string[]): void {
 function fail(message: string): never {
   console.error(message)
   process.exit(1)
+}
+
+/** Debian 12 has one that is too old for us, so that of Debian 13 comes with its own libraries, beside the machine's. */
+function installPgbouncer(): void {
+  console.log('Installing PgBouncer for the tests')
+  const into = dirname(pgbouncer)
+  mkdirSync(dirname(into), { recursive: true })
+  const work = mkdtempSync(`${into}-`)
+  chmodSync(work, 0o755)
+  const [lists, root] = [join(work, 'lists'), join(work, 'root')]
+  mkdirSync(join(lists, 'partial'), { recursive: true })
+  const source = 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian trixie main\n'
+  writeFileSync(join(work, 'sources.list'), source)
+  const places = { 'Dir::Etc::sourcelist': join(work, 'sources.list'), 'Dir::Etc::sourceparts': '/dev/null', 'Dir::State::lists': lists }
+  const options = [...Object.entries(places).flatMap(([name, value]) => ['-o', `${name}=${value}`]), '-o', 'APT::Sandbox::User=root']
+  run(['apt-get', ...options, '-o', `Dir::Cache=${join(work, 'cache')}`, 'update', '-qq'])
+  run(['apt-get', ...options, 'download', '-qq', ...pgbouncerPackages], work)
+  for (const name of readdirSync(work).filter((file) => file.endsWith('.deb'))) run(['dpkg-deb', '-x', join(work, name), root])
+  const libraries = join(
+    into,
+    'root/usr/lib',
+    new Bun.Glob('*-linux-gnu').scanSync({ cwd: join(root, 'usr/lib'), onlyFiles: false }).next().value ?? '',
+  )
+  const loader = new Bun.Glob('ld-linux-*').scanSync({ cwd: libraries.replace(into, work) }).next().value ?? ''
+  const words = ['exec', join(libraries, loader), '--library-path', libraries, join(into, 'root/usr/sbin/pgbouncer'), '"$@"']
+  writeFileSync(join(work, 'pgbouncer'), `#!/bin/sh\n${words.join(' ')}\n`, { mode: 0o755 })
+  for (const name of ['lists', 'cache']) rmSync(join(work, name), { recursive: true, force: true })
+  renameSync(work, into)
 }

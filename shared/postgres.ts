@@ -136,6 +136,10 @@ export const PostgresConnectionInfo = Type.Object(
     password: Type.String({ 'x-secret': true }),
     internalConnectionString: Type.String({ 'x-secret': true, description: 'For services of the same private network' }),
     externalConnectionString: Type.String({ 'x-secret': true, description: 'From outside, by TLS' }),
+    internalConnectionPoolString: Type.Optional(
+      Type.String({ 'x-secret': true, description: 'Through the pooler, where the database has one' }),
+    ),
+    externalConnectionPoolString: Type.Optional(Type.String({ 'x-secret': true, description: 'Through the pooler, from outside' })),
     psqlCommand: Type.String({ 'x-secret': true, description: 'Connects from outside in a shell' }),
   },
   { $id: 'PostgresConnectionInfo' },

@@ -90,6 +90,8 @@ async function info(context: Context, nameOrId: string): Promise<void> {
   const fields: [string, string | undefined][] = [
     ['Inside', found.internalConnectionString],
     ['Outside', found.externalConnectionString || none],
+    ['Pooled inside', found.internalConnectionPoolString],
+    ['Pooled outside', found.externalConnectionPoolString],
     ['Command', found.psqlCommand || undefined],
   ]
   context.io.stdout.write(formatFields(fields, context.paint))

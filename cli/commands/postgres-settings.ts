@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { maxSizeGb, minSizeGb } from '../../shared/disk.ts'
-import { type Postgres, type PostgresPatch, postgresPlans } from '../../shared/postgres.ts'
+import { connectionPools, type Postgres, type PostgresPatch, postgresPlans } from '../../shared/postgres.ts'
 import { usageError } from '../base/error.ts'
 import { present } from '../base/present.ts'
 import { resolvePostgres } from '../finding/postgres.ts'
@@ -17,6 +17,7 @@ interface SettingOptions {
   autoscale?: boolean
   allowIp?: string[]
   set?: string[]
+  connectionPool?: string
 }
 
 interface CreateOptions extends SettingOptions, PlaceOptions {
@@ -60,6 +61,7 @@ const addSettings = (command: Command): Command =>
     .option('--disk <gigabytes>', 'Size of its disk, which can grow and not shrink', wholeNumber(minSizeGb, maxSizeGb))
     .option('--autoscale', 'Have the disk grow when it is nearly full')
     .option('--no-autoscale', 'Have the disk stay as it is')
+    .addOption(new Option('--connection-pool <pooler>', 'A pooler in front of it, for clients that connect often').choices(connectionPools))
     .option('--allow-ip <ranges>', 'Addresses from outside that may connect, such as 203.0.113.0/24; or everywhere, or nobody', gather)
     .option(
       '--set <setting=value>',
@@ -74,11 +76,12 @@ function replicasFor({ name, readReplicas }: Postgres, { addReplica = [], remove
   return [...new Set([...there.filter((replica) => !removeReplica.includes(replica)), ...addReplica])].map((replica) => ({ name: replica }))
 }
 
-const settingsIn = ({ plan, disk, autoscale, allowIp, set }: SettingOptions): PostgresPatch =>
+const settingsIn = ({ plan, disk, autoscale, allowIp, set, connectionPool }: SettingOptions): PostgresPatch =>
   present({
     plan: plan as PostgresPatch['plan'],
     diskSizeGB: disk,
     enableDiskAutoscaling: autoscale,
+    connectionPool: connectionPool as PostgresPatch['connectionPool'],
     ipAllowList: allowIp && allowListOf(allowIp),
     parameterOverrides: set && Object.fromEntries(set.map(settingIn)),
   })

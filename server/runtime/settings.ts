@@ -27,6 +27,12 @@ export const runtimeSettings = {
     whenEmpty: '(the one inside)',
     parse: optionalText,
   },
+  CP_PGBOUNCER_PROGRAM: {
+    default: '',
+    help: 'A pgbouncer of your own (1.21 or newer), for databases with `connectionPool`',
+    whenEmpty: "(the machine's)",
+    parse: optionalText,
+  },
 } satisfies SettingRows
 
 export type RuntimeSettings = ValuesOf<typeof runtimeSettings>

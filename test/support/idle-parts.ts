@@ -60,6 +60,7 @@ export const idlePrograms: Programs = {
   available: (kind) => [ofKind[kind]],
   ensure: async (name) => `/nowhere/${name}`,
   folder: (name) => `/nowhere/${name}`,
+  pooler: { missing: 'Pooling needs PgBouncer, which tests install where they use it.' },
 }
 
 /** Nobody acts on what the API writes down. */

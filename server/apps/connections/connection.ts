@@ -7,6 +7,7 @@ import type { DatastoreKind, StoredDatastore } from '../datastores/store.ts'
 export type Connection = Partial<Record<DatastoreProperty, string>>
 
 export const POSTGRES_PORT = 5432
+/** Where the pooler of a database listens, beside its server. */
 export const POSTGRES_POOL_PORT = 6432
 export const KEY_VALUE_PORT = 6379
 

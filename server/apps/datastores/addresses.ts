@@ -18,5 +18,8 @@ export function externalAddressOf(
   return listen && { host: kind === 'postgres' ? `${id}.${config.CP_BASE_DOMAIN}` : keyValueHostOf({ config }), port: listen.port }
 }
 
+/** The name that leads past a database to its pooler, by the host of the database. */
+export const poolHostOf = (host: string): string => host.replace('.', '-pooler.')
+
 /** The name that all key-value stores share: the user tells which of them is meant. */
 export const keyValueHostOf = ({ config }: Pick<AppContext, 'config'>): string => `kv.${config.CP_BASE_DOMAIN}`

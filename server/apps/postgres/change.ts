@@ -12,6 +12,7 @@ import { followersOf, type StoredDatastore } from '../datastores/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { refuseUnsupported } from './create.ts'
 import { refuseBadParameters } from './parameters.ts'
+import { requirePooler } from './pooler.ts'
 import { refuseOnReplica, setReplicas } from './replicas.ts'
 import { postgresById, type StoredPostgres, updatePostgres } from './store.ts'
 
@@ -20,9 +21,9 @@ export function changePostgres(context: AppContext, actor: Actor, { datastore, p
   const own = postgresById(context.db, datastore.id)
   if (own === undefined) throw new Error(`The database ${datastore.id} has half of its row`)
   const change = checked(context, { datastore, own, patch })
-  const { hasNewPlan, hasNewParameters, ipAllowList } = change
-  if (hasNewPlan || hasNewParameters || ipAllowList !== undefined) requireProtectedRight(context.db, actor, datastore.environmentId)
-  const isFreshStart = hasNewPlan || hasNewParameters
+  const { hasNewPlan, hasNewParameters, hasNewPool, ipAllowList } = change
+  const isFreshStart = hasNewPlan || hasNewParameters || hasNewPool
+  if (isFreshStart || ipAllowList !== undefined) requireProtectedRight(context.db, actor, datastore.environmentId)
   return inOneChange(context.db, () => {
     const { name, plan, growToGb } = change
     updatePostgres(context.db, datastore.id, change.own)
@@ -49,6 +50,7 @@ interface Change extends Pick<StoredDatastore, 'name' | 'plan' | 'growToGb'> {
   own: Pick<StoredPostgres, 'parameterOverrides' | 'isAutoscaling' | 'connectionPool'>
   hasNewPlan: boolean
   hasNewParameters: boolean
+  hasNewPool: boolean
 }
 
 function checked(context: AppContext, { datastore, own, patch }: Changing & { own: StoredPostgres }): Change {
@@ -58,10 +60,12 @@ function checked(context: AppContext, { datastore, own, patch }: Changing & { ow
   const parameterOverrides = patch.parameterOverrides ?? (patch.parameterOverrides === null ? {} : own.parameterOverrides)
   refuseUnsupported(patch)
   if (datastore.primaryId !== null) refuseOnReplica(datastore, patch)
+  requirePooler(context, patch.connectionPool)
   refuseBadParameters(parameterOverrides)
   if (plan !== datastore.plan) refuseLargeDatastore(context, 'postgres', plan)
   if (name !== datastore.name) refuseTakenName(context, datastore.workspaceId, { name, exceptId: datastore.id })
   if (sizeGb !== given) refuseGrowth(context, { datastore, sizeGb, given })
+  const connectionPool = patch.connectionPool ?? own.connectionPool
   return {
     name,
     plan,
@@ -70,10 +74,11 @@ function checked(context: AppContext, { datastore, own, patch }: Changing & { ow
     own: {
       parameterOverrides,
       isAutoscaling: patch.enableDiskAutoscaling ?? own.isAutoscaling,
-      connectionPool: patch.connectionPool ?? own.connectionPool,
+      connectionPool,
     },
     hasNewPlan: plan !== datastore.plan,
     hasNewParameters: !Bun.deepEquals(parameterOverrides, own.parameterOverrides),
+    hasNewPool: connectionPool !== own.connectionPool,
   }
 }
 
@@ -103,6 +108,12 @@ function tell(context: AppContext, { datastore, own, change }: Told): void {
       ...told,
       type: 'postgres_parameters_changed',
       details: { name, from: own.parameterOverrides, to: change.own.parameterOverrides },
+    })
+  if (change.hasNewPool)
+    recordEvent(context.db, {
+      ...told,
+      type: 'postgres_connection_pool_changed',
+      details: { name, from: own.connectionPool, to: change.own.connectionPool },
     })
   if (change.own.isAutoscaling !== own.isAutoscaling)
     recordEvent(context.db, {

@@ -2,7 +2,7 @@ import { AppError } from '../../../shared/error.ts'
 import type { PostgresConnectionInfo } from '../../../shared/postgres.ts'
 import { connectionTo } from '../connections/connection.ts'
 import type { AppContext } from '../context.ts'
-import { externalAddressOf } from '../datastores/addresses.ts'
+import { externalAddressOf, poolHostOf } from '../datastores/addresses.ts'
 import { handedOut } from '../datastores/credential-store.ts'
 import type { StoredDatastore } from '../datastores/store.ts'
 import { postgresById } from './store.ts'
@@ -16,11 +16,18 @@ export function connectionInfo(context: AppContext, datastore: StoredDatastore):
   const { user, password } = credential
   const { databaseName } = own
   const outside = externalAddressOf(context, datastore)
+  const pooled =
+    outside && own.connectionPool !== 'none'
+      ? `postgresql://${user}:${password}@${poolHostOf(outside.host)}:${outside.port}/${databaseName}`
+      : undefined
+  const { connectionString = '', connectionPoolString } = connectionTo(context, datastore)
   return {
     password,
-    internalConnectionString: connectionTo(context, datastore).connectionString ?? '',
+    internalConnectionString: connectionString,
     externalConnectionString:
       outside === undefined ? '' : `postgresql://${user}:${password}@${outside.host}:${outside.port}/${databaseName}`,
+    ...(connectionPoolString !== undefined && { internalConnectionPoolString: connectionPoolString }),
+    ...(pooled !== undefined && { externalConnectionPoolString: pooled }),
     psqlCommand:
       outside === undefined ? '' : `PGPASSWORD=${password} psql -h ${outside.host} -p ${outside.port} -U ${user} ${databaseName}`,
   }

@@ -1,4 +1,4 @@
-import { AppError, invalidValue } from '../../../shared/error.ts'
+import { invalidValue } from '../../../shared/error.ts'
 import { defaultPostgresPlan, defaultPostgresSizeGb, type PostgresCreate } from '../../../shared/postgres.ts'
 import type { Actor } from '../../http/handlers/call.ts'
 import { withinQuotas } from '../../identity/quotas/enforce.ts'
@@ -10,6 +10,7 @@ import { addDatastore, refuseBadSize, refuseLargeDatastore } from '../datastores
 import type { StoredDatastore } from '../datastores/store.ts'
 import { namesOf } from './names.ts'
 import { refuseBadParameters } from './parameters.ts'
+import { requirePooler } from './pooler.ts'
 import { chooseVersion, programsOf } from './programs.ts'
 import { setReplicas } from './replicas.ts'
 import { type StoredSpare, sparePurpose, takeSpare } from './spare-store.ts'
@@ -26,6 +27,7 @@ export function createPostgres(context: AppContext, actor: Actor, body: Postgres
   refuseBadParameters(parameterOverrides ?? {})
   refuseUnsupported(body)
   refuseLargeDatastore(context, 'postgres', plan)
+  requirePooler(context, body.connectionPool)
   return inOneChange(db, () =>
     withinQuotas(context, actor.workspaceId, () => {
       const spare = spareFor(context, { version, sizeGb })
@@ -75,12 +77,7 @@ export function addOwnPostgres({ db, sealer }: AppContext, { id, createdAt }: St
 }
 
 /** @throws AppError for what this server cannot do for a database. */
-export function refuseUnsupported({
-  connectionPool,
-  enableHighAvailability,
-}: Pick<PostgresCreate, 'connectionPool' | 'enableHighAvailability'>): void {
-  if (connectionPool === 'pgbouncer')
-    throw new AppError('not_configured', 'Pooling needs PgBouncer 1.21 or newer on the server, which has none. Its package is pgbouncer.')
+export function refuseUnsupported({ enableHighAvailability }: Pick<PostgresCreate, 'enableHighAvailability'>): void {
   if (enableHighAvailability === true)
     throw invalidValue('/enableHighAvailability', 'One machine has no second one to go on with. Leave it out, or say false.')
 }

@@ -1,6 +1,8 @@
 import type { PostgresConnection, PostgresTarget } from '../../platform/postgres/connect.ts'
 import type { AppContext } from '../context.ts'
 import type { ServerEndpoint } from '../datastores/kind.ts'
+import { poolPassword } from './pool-files.ts'
+import { poolRoleSql } from './pool-role.ts'
 import { ADMIN, adminSettings, BACKUP, NEW_DATABASE } from './roles.ts'
 import { quoteName, quoteText, scramVerifier } from './sql.ts'
 import type { StoredPostgres } from './store.ts'
@@ -16,6 +18,8 @@ export interface Initialising {
   passwords: Passwords
   version: number
   isNew: boolean
+  /** Nothing can be written in it: all comes from its primary. */
+  isFollower?: boolean
   password?: string
 }
 
@@ -32,6 +36,7 @@ export async function initialise({ connectPostgres }: Pick<AppContext, 'connectP
     settings: adminSettings(given.version),
   }
   const isFresh = await using(connectPostgres({ ...admin, database: 'postgres' }), async (sql) => {
+    if (own.connectionPool !== 'none' && given.isFollower !== true) await sql.run(poolRoleSql(poolPassword(passwords.admin)))
     await sql.run(isNew ? rolesSql(given) : 'SELECT 1')
     if (!isNew) return false
     const found = await sql.run('SELECT datname FROM pg_database WHERE datname IN ($1, $2)', [own.databaseName, NEW_DATABASE])

@@ -12,6 +12,7 @@ import { configFiles } from './config-files.ts'
 import { fitToDisk, liveFileOf } from './fit-to-disk.ts'
 import { followerEnv, wayOf } from './following.ts'
 import { initialise, type Passwords } from './initialise.ts'
+import { poolerOf } from './pooler.ts'
 import { programsOf } from './programs.ts'
 import { proveParameters, revertParameters } from './prove-parameters.ts'
 import { ownOf } from './session.ts'
@@ -80,6 +81,7 @@ async function specOf(context: AppContext, datastore: StoredDatastore): Promise<
   await context.programs.ensure(name)
   const plan = postgresPlans[datastore.plan as PostgresPlan]
   const version = Number(datastore.version)
+  const pooler = poolerOf(context, own)
   const files = configFiles({
     id: datastore.id,
     settings: {
@@ -90,6 +92,9 @@ async function specOf(context: AppContext, datastore: StoredDatastore): Promise<
     },
     hostAddress: context.engine.hostAddress,
     ...(primaryId !== null && { backupPassword: passwordsOf(context, own).backup }),
+    ...(pooler !== undefined && {
+      pool: { connections: plan.connections, serverPort: POSTGRES_PORT, adminPassword: passwordsOf(context, own).admin },
+    }),
   })
   return {
     files: { programs: name },
@@ -103,6 +108,7 @@ async function specOf(context: AppContext, datastore: StoredDatastore): Promise<
       CPD_VOLUME: view.volume ?? '',
       CPD_LISTEN: context.engine.capabilities.ownNetworks ? '*' : '127.0.0.1',
       CPD_DISK_FULL_EXIT: String(DISK_FULL_EXIT),
+      CPD_POOLER: pooler ?? '',
       PORT: String(view.port ?? POSTGRES_PORT),
       ...(primaryId !== null && followerEnv(datastore, view)),
       // When memory is short a backend goes before the server, which then recovers by itself (PostgreSQL's manual, 18.4.4).
@@ -133,6 +139,7 @@ async function untilReady(context: AppContext, { datastore, endpoint }: Coming, 
   const facts = {
     version: Number(datastore.version),
     isNew: datastore.phase === 'creating' && datastore.primaryId === null,
+    isFollower: datastore.primaryId !== null,
     ...(password !== undefined && { password }),
   }
   const given = { endpoint, own, passwords: passwordsOf(context, own), ...facts }

@@ -31,6 +31,7 @@ sync -f "$data"
  * were adopted since. A ballast of 64 MB keeps that room on the disk: it is given up where too little is left for recovery to write, and
  * taken back, in part if need be, when the server is up and has removed what recovery needed. A server that ends on a disk without room and
  * without ballast says so by its exit code. A stop asks the server to end its connections, which SIGTERM alone would wait for.
+ * A pooler runs beside the server, and is started again when it ends.
  */
 export const START_SCRIPT = `
 set -eu
@@ -73,12 +74,29 @@ postgres -D "$data" -c config_file="$CPD_SECRETS/postgresql.conf" -c hba_file="$
   -c listen_addresses="$CPD_LISTEN" -c port="$PORT" \\
   \${CPD_PRIMARY:+-c primary_conninfo="$CPD_PRIMARY" -c primary_slot_name="$CPD_SLOT"} $settings &
 server=$!
+pooler=
+pool() {
+  cd "$CPD_SECRETS"
+  trap 'kill -KILL "$running"; exit' TERM
+  while :; do
+    "$CPD_POOLER" --quiet pgbouncer.ini &
+    running=$!
+    wait "$running" || true
+    sleep 1
+  done
+}
+if [ -n "$CPD_POOLER" ]; then
+  pool &
+  pooler=$!
+fi
 trap 'kill -INT "$server" 2>/dev/null || true' TERM INT
 while :; do
   code=0
   wait "$server" || code=$?
   kill -0 "$server" 2>/dev/null && continue
-  if [ "$code" -ne 0 ] && [ "$(free_mb)" -lt 24 ] && [ "$(ballast_mb)" -lt 24 ]; then exit \${CPD_DISK_FULL_EXIT}; fi
-  exit "$code"
+  if [ "$code" -ne 0 ] && [ "$(free_mb)" -lt 24 ] && [ "$(ballast_mb)" -lt 24 ]; then code=$CPD_DISK_FULL_EXIT; fi
+  break
 done
+if [ -n "$pooler" ]; then kill "$pooler" && wait "$pooler" || true; fi
+exit "$code"
 `

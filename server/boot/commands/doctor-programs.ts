@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { embedded } from '../../runtime/programs/embedded.ts'
 import { newerOf } from '../../runtime/programs/newest.ts'
+import { findPooler, type Pooler } from '../../runtime/programs/pooler.ts'
 import type { Program, ProgramKind } from '../../runtime/programs/port.ts'
 import { listPrograms } from '../../runtime/programs/programs.ts'
 import type { Config } from '../settings/config.ts'
@@ -13,11 +14,15 @@ export interface ToldProgram extends Program {
   problem?: string
 }
 
-type ToldPrograms = Record<ProgramKind, ToldProgram[]> & { hasZones: boolean; problems: readonly string[] }
+type ToldPrograms = Record<ProgramKind, ToldProgram[]> & { hasZones: boolean; problems: readonly string[]; pooler: Pooler }
 
 const ZONES = '/usr/share/zoneinfo'
 
-export async function programsHere({ CP_POSTGRES_DIR: postgresDirs, CP_VALKEY_PROGRAM: valkey }: Config): Promise<ToldPrograms> {
+export async function programsHere({
+  CP_POSTGRES_DIR: postgresDirs,
+  CP_VALKEY_PROGRAM: valkey,
+  CP_PGBOUNCER_PROGRAM: pooler,
+}: Config): Promise<ToldPrograms> {
   const { available, problems } = await listPrograms({ embedded, postgresDirs, valkey })
   const outdated = glibcProblem(await glibcHere())
   const told = (kind: ProgramKind) =>
@@ -26,14 +31,15 @@ export async function programsHere({ CP_POSTGRES_DIR: postgresDirs, CP_VALKEY_PR
       const problem = program.source === 'embedded' && kind === 'postgres' ? outdated : undefined
       return { ...program, ...(newer !== undefined && { newer }), ...(problem !== undefined && { problem }) }
     })
-  return { postgres: told('postgres'), valkey: told('valkey'), hasZones: existsSync(ZONES), problems }
+  return { postgres: told('postgres'), valkey: told('valkey'), hasZones: existsSync(ZONES), problems, pooler: await findPooler(pooler) }
 }
 
-export const programLines = ({ postgres, valkey, hasZones, problems }: ToldPrograms): string[] => [
+export const programLines = ({ postgres, valkey, hasZones, problems, pooler }: ToldPrograms): string[] => [
   '',
   'Databases',
   ...linesOf('postgres', postgres),
   ...linesOf('valkey', valkey),
+  'path' in pooler ? `  yes  pgbouncer ${pooler.version}: ${pooler.path}` : `  no   pgbouncer: ${pooler.missing}`,
   ...problems.map((problem) => `  no   ${problem}`),
   ...(hasZones ? [] : [`  old  time zones: ${ZONES} is missing, so PostgreSQL knows none by name. Install tzdata.`]),
 ]

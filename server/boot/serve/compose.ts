@@ -150,6 +150,7 @@ const programsOf = ({ paths, config, log }: Pick<Basis, 'paths' | 'config' | 'lo
   embedded,
   postgresDirs: config.CP_POSTGRES_DIR,
   valkey: config.CP_VALKEY_PROGRAM,
+  pooler: config.CP_PGBOUNCER_PROGRAM,
   onProblem: (problem) => log.error('program not used', { problem }),
 })
 

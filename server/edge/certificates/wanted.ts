@@ -56,7 +56,9 @@ export function readWanted(context: EdgeContext, acme: AcmeSettings | undefined)
   return decideWanted({
     domains: verifiedDomains(context.db).map(({ name, serviceId }) => ({ host: name, serviceId })),
     services: services.map(({ id, slug }) => ({ host: hostOf(context, slug), serviceId: id })),
-    databases: Object.values(buildDatabaseRoutes(context)).flatMap(({ host, allow }) => (allow.length === 0 ? [] : [host])),
+    databases: Object.values(buildDatabaseRoutes(context)).flatMap(({ host, pool, allow }) =>
+      allow.length === 0 ? [] : [host, ...(pool === undefined ? [] : [pool.host])],
+    ),
     baseDomain: context.config.CP_BASE_DOMAIN,
     publicUrl: context.publicUrl,
     acme,

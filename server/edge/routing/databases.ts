@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
-import { externalAddressOf } from '../../apps/datastores/addresses.ts'
+import { POSTGRES_POOL_PORT } from '../../apps/connections/connection.ts'
+import { externalAddressOf, poolHostOf } from '../../apps/datastores/addresses.ts'
 import { datastoresToRoute, OWNER_KIND, type StoredDatastore } from '../../apps/datastores/store.ts'
 import type { DatabaseRoute, DatabaseRoutes } from '../../ingress/tables/database-route.ts'
 import type { ProxyTarget } from '../../ingress/tables/proxy-target.ts'
@@ -8,9 +9,12 @@ import type { EdgeContext } from '../context.ts'
 /** All datastores that somebody may reach from outside, and where they stand now. */
 export function buildDatabaseRoutes(context: Pick<EdgeContext, 'db' | 'config'>): DatabaseRoutes {
   const targets = targetsByOwner(context.db)
+  const pooled = pooledDatabases(context.db)
   const rows = datastoresToRoute(context.db).flatMap((datastore): [string, DatabaseRoute][] => {
     const address = externalAddressOf(context, datastore)
-    return address === undefined ? [] : [[datastore.id, routeOf(datastore, address.host, targets.get(datastore.id) ?? [])]]
+    if (address === undefined) return []
+    const pool = pooled.has(datastore.id) && { pool: { host: poolHostOf(address.host), port: POSTGRES_POOL_PORT } }
+    return [[datastore.id, { ...routeOf(datastore, address.host, targets.get(datastore.id) ?? []), ...pool }]]
   })
   return Object.fromEntries(rows)
 }
@@ -22,6 +26,14 @@ export function routeOf({ kind, name, suspendedBy, phase, ipAllowList }: Routed,
   const state = suspendedBy !== null ? 'suspended' : isRunning ? 'running' : 'unavailable'
   return { kind, name, host, state, targets: state === 'running' ? targets : [], allow: ipAllowList.map(({ cidrBlock }) => cidrBlock) }
 }
+
+const pooledDatabases = (db: Database): Set<string> =>
+  new Set(
+    db
+      .query<{ id: string }, []>("SELECT id FROM postgres_databases WHERE connection_pool <> 'none'")
+      .all()
+      .map(({ id }) => id),
+  )
 
 interface TargetRow {
   id: string

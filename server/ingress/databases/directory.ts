@@ -20,7 +20,7 @@ export class Directory {
         return [id, known?.route === route ? known : listed(id, route)]
       }),
     )
-    this.#byHost = new Map([...this.#listed.values()].map((one) => [one.route.host, one]))
+    this.#byHost = new Map([...this.#listed.values()].flatMap((one) => namesOf(one)))
     for (const relay of [...this.#relays]) {
       const now = this.#listed.get(relay.id)
       if (now !== before.get(relay.id) && isOut(admissionOf(now, relay.address))) relay.drop()
@@ -79,6 +79,17 @@ export class Directory {
   cut(instanceId: string): void {
     for (const relay of [...this.#relays]) if (relay.target.instanceId === instanceId) relay.drop()
   }
+}
+
+/** A database by its name, and its pooler by that one's. */
+function namesOf(one: Listed): [string, Listed][] {
+  const { pool, host } = one.route
+  if (pool === undefined) return [[host, one]]
+  const targets = one.route.targets.map((target) => ({ ...target, port: pool.port }))
+  return [
+    [host, one],
+    [pool.host, { ...one, route: { ...one.route, targets } }],
+  ]
 }
 
 /** One that is only away for a moment ends its connections itself. */

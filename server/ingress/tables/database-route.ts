@@ -14,6 +14,8 @@ export const DatabaseRoute = Type.Object({
   host: Type.String({ minLength: 1 }),
   state: DatabaseState,
   targets: Type.Array(ProxyTarget),
+  /** The name that leads to a pooler in place of the server, and where that listens at each target's address. */
+  pool: Type.Optional(Type.Object({ host: Type.String({ minLength: 1 }), port: Type.Integer({ minimum: 1, maximum: 65_535 }) })),
   /** Ranges of addresses that are let in; empty for nobody. */
   allow: Type.Array(Type.String()),
 })

@@ -1,5 +1,7 @@
 /** Programs that come with the platform or with the machine, for what is no app of a tenant: the servers of databases, and their tools. */
 
+import type { Pooler } from './pooler.ts'
+
 export type ProgramKind = 'postgres' | 'valkey'
 
 export interface Program {
@@ -17,6 +19,9 @@ export interface Program {
 }
 
 export interface Programs {
+  /** The PgBouncer that this machine had at the start. */
+  readonly pooler: Pooler
+
   /** What can be run here of a kind, the newest first. Nothing is unpacked for it. */
   available(kind: ProgramKind): readonly Program[]
 

@@ -9,6 +9,7 @@ import { runProcess } from '../../platform/process/spawn.ts'
 import { runSystemTool } from '../../platform/process/system-tools.ts'
 import type { EmbeddedProgram } from './embedded.ts'
 import { foundPrograms, majorOf, namedPrograms, type OwnProgram } from './own.ts'
+import { findPooler } from './pooler.ts'
 import type { Program, ProgramKind, Programs } from './port.ts'
 
 export interface ProgramsOptions {
@@ -17,6 +18,8 @@ export interface ProgramsOptions {
   embedded: readonly EmbeddedProgram[]
   postgresDirs: readonly string[]
   valkey: string | undefined
+  /** Path of a PgBouncer in place of the one that packages put there. */
+  pooler?: string | undefined
   /** Removes nothing of others: for a version on trial, beside one that serves and may be about to run what it has unpacked. */
   isOnTrial?: boolean
   /** Told of each setting that names no program which can be used. */
@@ -36,7 +39,10 @@ interface Listed {
 }
 
 /** The operator's own come first, then what is inside, and what the machine has only where nothing is. A setting that names none is told in `problems`. */
-export async function listPrograms({ embedded, ...named }: Omit<ProgramsOptions, 'folder' | 'isOnTrial' | 'onProblem'>): Promise<Listed> {
+export async function listPrograms({
+  embedded,
+  ...named
+}: Omit<ProgramsOptions, 'folder' | 'pooler' | 'isOnTrial' | 'onProblem'>): Promise<Listed> {
   const inside = embedded.map(
     (program): Program => ({
       ...{ kind: program.kind, name: program.name, version: program.version },
@@ -50,7 +56,7 @@ export async function listPrograms({ embedded, ...named }: Omit<ProgramsOptions,
 }
 
 /** Makes away with what an earlier start or version has left, too. */
-export async function openPrograms({ folder, isOnTrial = false, onProblem, ...listed }: ProgramsOptions): Promise<Programs> {
+export async function openPrograms({ folder, pooler, isOnTrial = false, onProblem, ...listed }: ProgramsOptions): Promise<Programs> {
   const { available, own, inside, problems } = await listPrograms(listed)
   for (const problem of problems) onProblem(problem)
   if (!isOnTrial) await sweep(folder, inside)
@@ -58,6 +64,7 @@ export async function openPrograms({ folder, isOnTrial = false, onProblem, ...li
   const ownOf = (name: string): OwnProgram | undefined => own.find((program) => program.name === name)
   return {
     available,
+    pooler: await findPooler(pooler),
     folder: (name) => ownOf(name)?.folder ?? join(folder, name),
     ensure: async (name) => ownOf(name)?.folder ?? (await unpack(name)),
   }

@@ -1,0 +1,2 @@
+/** A PgBouncer that is new enough, which `.scripts/test-tools.ts` puts where sandboxes see it. */
+export const pgbouncer = '/opt/cpd-tests/pgbouncer/pgbouncer'
