@@ -5,10 +5,11 @@ import { version } from '../platform/process/self.ts'
 import { ingressCommand } from './commands/ingress.ts'
 import { reachLoopbackDirectly } from './settings/environment.ts'
 
-/** The ingress and what unpacks archives are processes of their own, which must not load all that the control plane needs. */
+/** The ingress and what packs and unpacks are processes of their own, which must not load all that the control plane needs. */
 const isIngress = process.argv[2] === 'ingress'
 const isExtraction = process.argv[2] === 'extract'
 const isUnpacking = process.argv[2] === 'unpack'
+const isPacking = process.argv[2] === 'pack'
 
 async function run(): Promise<void> {
   const program = new Command('cpd')
@@ -17,6 +18,7 @@ async function run(): Promise<void> {
     .addCommand(ingressCommand(), { hidden: true })
   if (isExtraction) program.addCommand((await import('./commands/extract.ts')).extractCommand(), { hidden: true })
   else if (isUnpacking) program.addCommand((await import('./commands/unpack.ts')).unpackCommand(), { hidden: true })
+  else if (isPacking) program.addCommand((await import('./commands/pack.ts')).packCommand(), { hidden: true })
   else if (!isIngress) {
     const { controlCommands, hiddenCommands } = await import('./commands/control.ts')
     for (const command of controlCommands()) program.addCommand(command)

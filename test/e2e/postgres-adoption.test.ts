@@ -105,6 +105,6 @@ it('a database is recovered on another machine out of the bucket and the key alo
 
   expect(await adoptDescribed(other.context, { key, ids: [made.id] })).toHaveLength(1)
   expect(backupSetOf(other.db, made.id)?.adoptedUntil).toBeGreaterThan(writtenAt)
-  expect((await currentKey(other.context)).identity).not.toBe(identity)
+  expect((await currentKey(other.context)).identity).toBe(identity)
   expect(allBackupSets(other.db).find(({ datastoreId }) => datastoreId === recovered.body.id)?.adoptedUntil).toBeNull()
 }, 400_000)

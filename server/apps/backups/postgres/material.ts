@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { AppError } from '../../../../shared/error.ts'
 import { removeTree } from '../../../platform/files/tree/remove.ts'
 import { isRoot } from '../../../platform/service-folders.ts'
-import { layObject, type Material, writeLaid } from '../repository/lay.ts'
+import { type Material, writeLaid } from '../repository/lay.ts'
 import { BackupDamaged } from '../repository/pack.ts'
-import type { RepositoryDeps } from '../repository/repository.ts'
+import { type Extraction, extractObjects, type RepositoryDeps } from '../repository/repository.ts'
+import { requireRoom } from '../repository/room.ts'
 import type { StoredBackup } from '../rows/backup-store.ts'
 import { type BackupObject, findObject, objectsOf } from '../rows/object-store.ts'
 import { isHistory, isSegment, SEGMENT_BYTES, segmentNumberAt, segmentNumberOf } from '../rules/wal-names.ts'
@@ -30,32 +31,44 @@ export const targetOf = (atMs: number): string => new Date(atMs).toISOString().r
 export async function layMaterial(deps: RepositoryDeps, { folder, uid }: Material, plan: MaterialPlan): Promise<void> {
   await removeTree(folder)
   for (const path of [folder, join(folder, 'chain'), join(folder, 'wal')]) await mkdir(path, { recursive: true, mode: 0o700 })
-  for (const [index, { id }] of plan.chain.entries()) {
+  const archives = plan.chain.map(({ id }, index): Extraction => {
     const archive = findObject(deps.db, plan.datastoreId, archiveOf(id))
     if (archive === undefined) throw new BackupDamaged(`the archive of ${id} is missing`)
-    await layObject(deps, archive, { path: join(folder, 'chain', `${index}.tar`), uid })
-  }
-  await layLog(deps, { folder, uid }, plan)
+    return { object: archive, path: join(folder, 'chain', `${index}.tar`) }
+  })
+  await layAll(deps, { folder, uid }, { archives, plan })
   if (isRoot) for (const path of [folder, join(folder, 'chain'), join(folder, 'wal')]) await chown(path, uid, uid)
 }
 
+interface Laying {
+  archives: readonly Extraction[]
+  plan: MaterialPlan
+}
+
 /** What the receiver has is opened before what is stored is looked up: what it has finished moves from the one place to the other. */
-async function layLog(deps: RepositoryDeps, { folder, uid }: Material, plan: MaterialPlan): Promise<void> {
+async function layAll(deps: RepositoryDeps, { folder, uid }: Material, { archives, plan }: Laying): Promise<void> {
   const incoming = await openIncoming(deps, plan.datastoreId)
+  const placeOf = (segment: string) => join(folder, 'wal', segment)
   try {
-    const wanted = logFor(objectsOf(deps.db, plan.datastoreId, WAL), plan)
-    for (const object of wanted) await layObject(deps, object, { path: join(folder, 'wal', object.name.slice(WAL.length)), uid })
-    const isStored = new Set(wanted.map(({ name }) => name.slice(WAL.length)))
-    const [last] = incoming.length === 0 ? begunAfter(objectsOf(deps.db, plan.datastoreId, BEGUN), isStored) : []
-    if (last !== undefined && plan.until !== 0)
-      await layObject(deps, last, { path: join(folder, 'wal', last.name.slice(BEGUN.length)), uid })
+    const stored = logFor(objectsOf(deps.db, plan.datastoreId, WAL), plan).map(
+      (object): Extraction => ({ object, path: placeOf(object.name.slice(WAL.length)) }),
+    )
+    const isStored = new Set(stored.map(({ object }) => object.name.slice(WAL.length)))
+    const begun = incoming.length > 0 || plan.until === 0 ? [] : begunAfter(objectsOf(deps.db, plan.datastoreId, BEGUN), isStored)
+    const last = begun.slice(0, 1).map((object): Extraction => ({ object, path: placeOf(object.name.slice(BEGUN.length)) }))
+    const wanted = [...archives, ...stored, ...last]
+    requireRoom(deps.paths, bytesOf(wanted))
+    await extractObjects(deps, wanted)
+    if (isRoot) for (const { path } of wanted) await chown(path, uid, uid)
     for (const { segment, handle } of incoming)
-      if (!isStored.has(segment))
-        await writeLaid(handle.createReadStream({ autoClose: false }), { path: join(folder, 'wal', segment), uid })
+      if (!isStored.has(segment)) await writeLaid(handle.createReadStream({ autoClose: false }), { path: placeOf(segment), uid })
   } finally {
     for (const { handle } of incoming) await handle.close()
   }
 }
+
+const bytesOf = (wanted: readonly Extraction[]): number =>
+  wanted.reduce((sum, { object }) => sum + object.plainBytes + (object.isLocal ? 0 : object.packedBytes), 0)
 
 /** The newest of what was stored of a segment that is not whole, where it goes on from the last that is. */
 function begunAfter(begun: readonly BackupObject[], isStored: ReadonlySet<string>): BackupObject[] {

@@ -21,8 +21,10 @@ export interface Packed {
 
 /** What cannot be opened, or is not what was stored. */
 export class BackupDamaged extends AppError {
+  readonly reason: string
   constructor(reason: string, cause?: unknown) {
     super('unavailable', `The backup is damaged: ${reason}`, { cause })
+    this.reason = reason
   }
 }
 

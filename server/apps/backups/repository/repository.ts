@@ -1,9 +1,11 @@
 /** Packed files of datastores, in plain folders: names say what they are, and their digests whether they still are it. */
 import type { Database } from 'bun:sqlite'
-import { existsSync } from 'node:fs'
+import { createWriteStream, existsSync } from 'node:fs'
 import { link, mkdir, rm, unlink } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { basename, dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream as NodeStream } from 'node:stream/web'
 import { AppError } from '../../../../shared/error.ts'
 import { syncFolder } from '../../../platform/files/replace-file.ts'
 import { removeTree } from '../../../platform/files/tree/remove.ts'
@@ -14,7 +16,9 @@ import { backupSetOf } from '../rows/set-store.ts'
 import type { Bucket } from './bucket.ts'
 import { identityOf } from './key.ts'
 import { fileNameOf, setFoldersOf } from './layout.ts'
-import { type Bytes, type Packed, packFile, type Source, unpackFile } from './pack.ts'
+import { BackupDamaged, type Bytes, type Packed, type Source, unpackFile } from './pack.ts'
+import type { PackedFile } from './pack-child.ts'
+import { type PackKind, packIsolated, unpackIsolated } from './pack-isolated.ts'
 
 export interface RepositoryDeps {
   db: Database
@@ -57,7 +61,7 @@ export async function storeObject(
   await ensureSetFolders(deps, datastoreId)
   const fresh = join(work, crypto.randomUUID())
   try {
-    const packed = await packFile(source, fresh, { recipient, ...(signal && { signal }) })
+    const packed = await packIsolated(source, fresh, { recipient, kind: kindOf(name), ...(signal && { signal }) })
     await putInPlace(fresh, join(root, fileNameOf({ name, digest: packed.digest })))
     db.transaction(() => {
       insertObject(db, { datastoreId, name, ...packed, createdAt: now() })
@@ -92,10 +96,40 @@ export const pathOfObject = ({ paths }: Pick<RepositoryDeps, 'paths'>, object: B
 export const keyOfObject = (object: Pick<BackupObject, 'datastoreId' | 'name' | 'digest'>): string =>
   `${object.datastoreId}/${fileNameOf(object)}`
 
-/** The plain content of an object, from here or from the bucket. @throws AppError not_found where it is at neither; its stream BackupDamaged. */
+/** The plain content of an object, from here or from the bucket. @throws BackupDamaged where it is at neither, as its stream does for what it is not; AppError unavailable while the bucket does not answer. */
 export async function openObject(deps: RepositoryDeps, object: BackupObject): Promise<Readable> {
   return await unpackFile(await packedSource(deps, object), openingOf(deps, object))
 }
+
+export interface Extraction {
+  object: BackupObject
+  /** Where its plain content is written to, a new file. */
+  path: string
+}
+
+/** Writes plain contents to new files, which are of one set. What is at the bucket alone is fetched first. @throws as `openObject`, and BackupDamaged. */
+export async function extractObjects(deps: RepositoryDeps, wanted: readonly Extraction[]): Promise<void> {
+  const [first] = wanted
+  if (first === undefined) return
+  const fetched: string[] = []
+  try {
+    const files: PackedFile[] = []
+    for (const { object, path } of wanted) {
+      const source = await packedSource(deps, object)
+      const from = typeof source === 'string' ? source : join(dirname(path), basename(fileNameOf(object)))
+      if (typeof source !== 'string') {
+        fetched.push(from)
+        await pipeline(Readable.fromWeb(source as NodeStream), createWriteStream(from, { flags: 'wx', mode: 0o600 }))
+      }
+      files.push({ from, path, digest: object.digest })
+    }
+    await unpackIsolated(openingOf(deps, first.object).identity, files)
+  } finally {
+    for (const path of fetched) await rm(path, { force: true })
+  }
+}
+
+const kindOf = (name: string): PackKind => (name.startsWith('wal') ? 'log' : 'backup')
 
 const openingOf = (deps: RepositoryDeps, { datastoreId, digest }: BackupObject) => ({
   identity: identityOf(deps, requireSet(deps.db, datastoreId).recipient),
@@ -105,8 +139,15 @@ const openingOf = (deps: RepositoryDeps, { datastoreId, digest }: BackupObject) 
 async function packedSource(deps: RepositoryDeps, object: BackupObject): Promise<string | Bytes> {
   const path = pathOfObject(deps, object)
   if (existsSync(path)) return path
-  if (object.uploadedAt !== null && deps.bucket !== undefined) return await deps.bucket.get(keyOfObject(object))
-  throw new AppError('not_found', `${object.name} of ${object.datastoreId} is missing on this server`)
+  if (object.uploadedAt === null) throw new BackupDamaged(`${object.name} is missing on this server`)
+  if (deps.bucket === undefined)
+    throw new AppError(
+      'unavailable',
+      `${object.name} of ${object.datastoreId} is at the bucket alone. Set CP_BACKUP_S3_ENDPOINT and what belongs to it again.`,
+    )
+  return await deps.bucket.get(keyOfObject(object)).catch((error) => {
+    throw error instanceof AppError && error.code === 'not_found' ? new BackupDamaged(error.message, error) : error
+  })
 }
 
 /** Removes an object here and at the bucket, its row last. @throws AppError unavailable while the bucket does not answer. */

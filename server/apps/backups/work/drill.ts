@@ -32,6 +32,8 @@ export interface Drilling {
   context: AppContext
   deps: RepositoryDeps
   set: BackupSet
+  /** Looks at one backup by itself. @throws BackupDamaged */
+  verify(backup: StoredBackup): Promise<void>
 }
 
 /** Tries out the newest backup with all of the log behind it. @throws what ends the control plane, and what the machine refuses. */
@@ -49,7 +51,7 @@ export async function drill(drilling: Drilling): Promise<void> {
   }
 }
 
-async function tryOut({ context, deps, set }: Drilling, plan: Drill, backup: StoredBackup): Promise<void> {
+async function tryOut({ context, deps, set, verify }: Drilling, plan: Drill, backup: StoredBackup): Promise<void> {
   const { id: owner, run } = namesOf(plan)
   const chain = chainOf(backupsOf(context.db, set.datastoreId), backup.id) ?? []
   const begunAt = context.now()
@@ -57,6 +59,7 @@ async function tryOut({ context, deps, set }: Drilling, plan: Drill, backup: Sto
   const way = restoreWays[set.kind]
   const target = 'latest'
   const [{ name: kind }] = context.engine.volumes.capabilities.kinds
+  if (!(await areSound({ context, deps, set, verify }, chain))) return
   await context.engine.volumes.make({ id: plan.volumeId, kind, sizeGb, owner: { id: owner, number: plan.number } })
   try {
     const material = { folder: materialFolder(context.paths, owner), uid: plan.number }
@@ -77,6 +80,20 @@ async function tryOut({ context, deps, set }: Drilling, plan: Drill, backup: Sto
     updateBackup(context.db, backup.id, { drilledAt: context.now(), drillMs })
     recordBackupEvent(context, set, 'verified', { backupId: backup.id, restored: true, durationMs: drillMs, ...way.readIn(output) })
   })()
+}
+
+/** Restoring reads no manifest that the next backup builds upon, and cannot tell which of several is at fault: each is looked at by itself first. */
+async function areSound({ context, set, verify }: Drilling, chain: readonly StoredBackup[]): Promise<boolean> {
+  for (const backup of chain) {
+    try {
+      await verify(backup)
+    } catch (error) {
+      if (!(error instanceof BackupDamaged)) throw error
+      noteDamage({ context, set }, backup.id, error.message)
+      return false
+    }
+  }
+  return true
 }
 
 const namesOf = ({ backupId, number }: Drill) => ({ id: backupId, run: `${backupId}.drill-${number}` })

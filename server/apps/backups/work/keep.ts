@@ -38,7 +38,7 @@ export async function keepBackups(keeping: Keeping, id: string): Promise<number 
   }
   if (verify !== undefined && (await verifyNext({ context, set, verify }))) return context.now()
   const backups = backupsOf(context.db, id)
-  if (verify !== undefined && nextDrillAt(backups) <= context.now()) await drill({ context, deps, set })
+  if (verify !== undefined && nextDrillAt(backups) <= context.now()) await drill({ context, deps, set, verify })
   await forgetOld(context, deps, id)
   const lookAgainAt = context.now() + LOOK_AGAIN_MS
   return take === undefined ? lookAgainAt : Math.min(Math.max(due.at, context.now() + 1000), lookAgainAt)

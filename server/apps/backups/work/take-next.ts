@@ -1,10 +1,10 @@
 import { messageOf } from '../../../../shared/error.ts'
 import { newId } from '../../../platform/id.ts'
 import { describeError } from '../../../platform/server-log.ts'
-import { spacesOf } from '../../../runtime/space/reserve.ts'
 import type { AppContext } from '../../context.ts'
 import { BackupDamaged } from '../repository/pack.ts'
 import { type RepositoryDeps, removeObject } from '../repository/repository.ts'
+import { hasRoomFor, requireRoom } from '../repository/room.ts'
 import { type BackupOrigin, backupById, backupsOf, insertBackup, type StoredBackup, updateBackup } from '../rows/backup-store.ts'
 import { objectsOf } from '../rows/object-store.ts'
 import type { BackupSet } from '../rows/set-store.ts'
@@ -44,6 +44,7 @@ export async function takeRequested(taking: Taking, backup: StoredBackup): Promi
   recordBackupEvent(context, set, 'started', { backupId: backup.id, kind: backup.kind })
   try {
     await forgetFiles(deps, backup)
+    requireRoom(context.paths, expectedBytes(context.db, backup))
     const { plainBytes, completedAt } = await take(backup)
     context.db.transaction(() => {
       updateBackup(context.db, backup.id, { status: 'available', plainBytes, completedAt })
@@ -97,7 +98,11 @@ export function noteDamage({ context, set }: Pick<Taking, 'context' | 'set'>, ba
 }
 
 /** Archive and unpacked files stand beside each other for a moment. */
-export function hasRoom({ paths }: Pick<AppContext, 'paths'>, { plainBytes }: Pick<StoredBackup, 'plainBytes'>): boolean {
-  const { total, free } = spacesOf(paths.backups).bytes
-  return total === 0 || free - (plainBytes ?? 0) * 3 > total / 20
+export const hasRoom = ({ paths }: Pick<AppContext, 'paths'>, { plainBytes }: Pick<StoredBackup, 'plainBytes'>): boolean =>
+  hasRoomFor(paths, (plainBytes ?? 0) * 3)
+
+/** What the backup of this kind before took is what this one takes; nobody knows of a first one. */
+function expectedBytes(db: AppContext['db'], { datastoreId, kind }: StoredBackup): number {
+  const before = backupsOf(db, datastoreId).find((backup) => backup.kind === kind && backup.status === 'available')
+  return before === undefined ? 0 : objectsOf(db, datastoreId, `${before.id}/`).reduce((sum, { packedBytes }) => sum + packedBytes, 0)
 }

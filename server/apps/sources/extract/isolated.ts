@@ -3,40 +3,26 @@ import { AppError } from '../../../../shared/error.ts'
 import { removeTree } from '../../../platform/files/tree/remove.ts'
 import { isCompiled } from '../../../platform/process/self.ts'
 import { type SpawnedProcess, spawnProcess } from '../../../platform/process/spawn.ts'
+import { createPlaces } from '../../../platform/work/places.ts'
 import type { ExtractOptions } from './archive.ts'
 import type { ExtractOutcome, ExtractTask } from './child.ts'
 import type { ExtractResult } from './target.ts'
 
 const program = isCompiled ? [process.execPath, 'extract'] : [process.execPath, join(import.meta.dirname, 'child.ts')]
 
-const MOST_AT_ONCE = 4
+const places = createPlaces(4)
 
 /** The process ends with us. @throws what `extractArchive` throws, and AppError unavailable when that process was killed. */
 export async function extractIsolated({ signal, ...task }: ExtractOptions): Promise<ExtractResult> {
-  await takePlace()
-  try {
-    signal?.throwIfAborted()
-    return resultOf(await carryOut(task, signal))
-  } catch (error) {
-    await removeTree(task.into)
-    throw error
-  } finally {
-    givePlace()
-  }
-}
-
-let running = 0
-const waiting: (() => void)[] = []
-
-async function takePlace(): Promise<void> {
-  if (running < MOST_AT_ONCE) running += 1
-  else await new Promise<void>((resolve) => waiting.push(resolve))
-}
-
-function givePlace(): void {
-  const next = waiting.shift()
-  if (next === undefined) running -= 1
-  else next()
+  return await places.run(async () => {
+    try {
+      signal?.throwIfAborted()
+      return resultOf(await carryOut(task, signal))
+    } catch (error) {
+      await removeTree(task.into)
+      throw error
+    }
+  })
 }
 
 async function carryOut(task: ExtractTask, signal: AbortSignal | undefined): Promise<ExtractOutcome> {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -9,14 +9,17 @@ import { mirror, removeMarked } from '../../../../server/apps/backups/offsite/mi
 import { openBucket } from '../../../../server/apps/backups/repository/bucket.ts'
 import { currentKey, identityOf } from '../../../../server/apps/backups/repository/key.ts'
 import { parseFileName } from '../../../../server/apps/backups/repository/layout.ts'
+import { BackupDamaged } from '../../../../server/apps/backups/repository/pack.ts'
 import {
+  extractObjects,
   openObject,
   pathOfObject,
   type RepositoryDeps,
   removeObject,
   storeObject,
 } from '../../../../server/apps/backups/repository/repository.ts'
-import { backupsToUpload, findObject, logToUpload, objectsOf } from '../../../../server/apps/backups/rows/object-store.ts'
+import { requireRoom } from '../../../../server/apps/backups/repository/room.ts'
+import { backupsToUpload, findObject, logToUpload, objectsOf, updateObject } from '../../../../server/apps/backups/rows/object-store.ts'
 import { ensureBackupSet } from '../../../../server/apps/backups/rows/set-store.ts'
 import { migrateDatabase } from '../../../../server/platform/db/migrate.ts'
 import { openDatabase } from '../../../../server/platform/db/open.ts'
@@ -90,6 +93,14 @@ describe('the repository', () => {
   })
 })
 
+describe('the room for backups', () => {
+  it('is asked for before anything is written, and what is missing is said', () => {
+    mkdirSync(deps.paths.backups, { recursive: true })
+    expect(() => requireRoom(deps.paths, 1)).not.toThrow()
+    expect(() => requireRoom(deps.paths, 1024 ** 6)).toThrow(/^The disk of the server has no room for this: .* Make \S+ GiB of room/)
+  })
+})
+
 describe('the bucket', () => {
   it('gets every file once, and gives back what is gone from the disk', async () => {
     await store('wal/1', 'one')
@@ -158,5 +169,32 @@ describe('the bucket', () => {
     renameSync(path, `${path}.lost`)
     expect(await mirror(withBucket(), { waiting: allWaiting, signal: never })).toEqual({ uploaded: 1 })
     expect(stored('wal/1')).toMatchObject({ isLocal: false, uploadedAt: null })
+  })
+})
+
+describe('what is missing', () => {
+  it('is damage where it is nowhere, and waited for where its bucket is not set', async () => {
+    await store('wal/1', 'one')
+    rmSync(pathOfObject(deps, stored('wal/1')))
+    await expect(openObject(deps, stored('wal/1'))).rejects.toThrow(BackupDamaged)
+    updateObject(deps.db, stored('wal/1'), { uploadedAt: 1 })
+    await expect(openObject(deps, stored('wal/1'))).rejects.toThrow('Set CP_BACKUP_S3_ENDPOINT')
+    await expect(openObject(withBucket(), stored('wal/1'))).rejects.toThrow(BackupDamaged)
+  })
+
+  it('is fetched, and nothing of that is left', async () => {
+    await store('wal/1', 'one')
+    await store('wal/2', 'two')
+    const deps = withBucket()
+    await mirror(deps, { waiting: allWaiting, signal: never })
+    rmSync(pathOfObject(deps, stored('wal/1')))
+    const folder = join(dir, `extracted-${count}`)
+    mkdirSync(folder)
+    await extractObjects(
+      deps,
+      ['1', '2'].map((name) => ({ object: stored(`wal/${name}`), path: join(folder, name) })),
+    )
+    expect(readdirSync(folder).toSorted()).toEqual(['1', '2'])
+    expect(readFileSync(join(folder, '1'), 'utf8')).toBe('one')
   })
 })

@@ -1,0 +1,77 @@
+/**
+ * Packing takes a processor for as long as there is content, so it is done in a process of its own: a gigabyte must not hold up the API. The task
+ * is the first line of standard input, where no other user sees its key, and content follows; the outcome leaves as a line of JSON.
+ */
+import { createWriteStream, writeSync } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { messageOf } from '../../../../shared/error.ts'
+import { BackupDamaged, type Packed, packFile, unpackFile } from './pack.ts'
+
+export type PackTask = { is: 'pack'; recipient: string; path: string } | { is: 'unpack'; identity: string; files: readonly PackedFile[] }
+
+export interface PackedFile {
+  from: string
+  digest: string
+  /** Where its content is written to, a new file. */
+  path: string
+}
+
+export type PackOutcome = { done: Packed | null } | { damaged: string; from: string } | { failed: string; code?: string }
+
+export async function runPacking(): Promise<never> {
+  const outcome = await outcomeOf(Bun.stdin.stream())
+  try {
+    writeSync(1, `${JSON.stringify(outcome)}\n`)
+  } finally {
+    process.exit(0)
+  }
+}
+
+async function outcomeOf(input: ReadableStream<Uint8Array>): Promise<PackOutcome> {
+  try {
+    const { task, rest } = await taskFrom(input)
+    if (task.is === 'pack') return { done: await packFile(rest, task.path, task) }
+    for (const file of task.files) {
+      const damaged = await unpackTo(file, task.identity)
+      if (damaged !== undefined) return { damaged, from: file.from }
+    }
+    return { done: null }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? { code: String(error.code) } : {}
+    return { failed: messageOf(error), ...code }
+  }
+}
+
+async function unpackTo({ from, digest, path }: PackedFile, identity: string): Promise<string | undefined> {
+  try {
+    await pipeline(await unpackFile(from, { identity, digest }), createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+    return undefined
+  } catch (error) {
+    if (error instanceof BackupDamaged) return error.reason
+    throw error
+  }
+}
+
+const LINE_END = 10
+
+async function taskFrom(input: ReadableStream<Uint8Array>): Promise<{ task: PackTask; rest: AsyncGenerator<Uint8Array> }> {
+  const chunks = input[Symbol.asyncIterator]()
+  let line = Buffer.alloc(0)
+  for (let end = -1; ; ) {
+    const { done, value } = await chunks.next()
+    if (done === true) throw new Error('No task was given')
+    line = Buffer.concat([line, value])
+    end = line.indexOf(LINE_END)
+    if (end === -1) continue
+    const task = JSON.parse(line.subarray(0, end).toString()) as PackTask
+    return { task, rest: following(line.subarray(end + 1), chunks) }
+  }
+}
+
+async function* following(first: Uint8Array, chunks: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (first.length > 0) yield first
+  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value
+}
+
+/** In the source tree this file is a program; the executable has it as a command. */
+if (import.meta.main) void runPacking()

@@ -1,0 +1,103 @@
+import { basename, join } from 'node:path'
+import { AppError } from '../../../../shared/error.ts'
+import { diskFull } from '../../../platform/files/disk-full.ts'
+import { isCompiled } from '../../../platform/process/self.ts'
+import { type SpawnedProcess, spawnProcess } from '../../../platform/process/spawn.ts'
+import { createPlaces } from '../../../platform/work/places.ts'
+import { BackupDamaged, type Packed, type Source } from './pack.ts'
+import type { PackedFile, PackOutcome, PackTask } from './pack-child.ts'
+
+const program = isCompiled ? [process.execPath, 'pack'] : [process.execPath, join(import.meta.dirname, 'pack-child.ts')]
+const withUs = ['/usr/bin/setpriv', '--pdeathsig=KILL', '--']
+/** A backup can wait for whoever serves; the log, and who is recovered, cannot. */
+const behindOthers = ['/usr/bin/nice', '-n', '10']
+
+/** Each takes some 100 MiB. The log does not wait for backups, which take minutes. */
+const places = { log: createPlaces(2), backup: createPlaces(2) }
+export type PackKind = keyof typeof places
+
+interface Packing {
+  recipient: string
+  kind: PackKind
+  signal?: AbortSignal
+}
+
+/** As `packFile`, in a process of its own. @throws the stream's error; AppError unavailable where that process was ended. */
+export async function packIsolated(source: Source, path: string, { recipient, kind, signal }: Packing): Promise<Packed> {
+  const outcome = await places[kind].run(() => carryOut({ task: { is: 'pack', recipient, path }, kind, source, ...(signal && { signal }) }))
+  if ('done' in outcome && outcome.done !== null) return outcome.done
+  return refuse(outcome)
+}
+
+/** Writes the plain contents of packed files to new ones. @throws BackupDamaged naming the first file that does not hold the content of its digest. */
+export async function unpackIsolated(identity: string, files: readonly PackedFile[]): Promise<void> {
+  const outcome = await places.backup.run(() => carryOut({ task: { is: 'unpack', identity, files }, kind: 'log', source: [] }))
+  if (!('done' in outcome)) refuse(outcome)
+}
+
+function refuse(outcome: PackOutcome): never {
+  if ('damaged' in outcome) throw new BackupDamaged(`${basename(outcome.from)}: ${outcome.damaged}`)
+  if ('failed' in outcome && outcome.code === 'ENOSPC') throw diskFull(new Error(outcome.failed))
+  throw new AppError(
+    'unavailable',
+    `Backups could not be packed or opened: ${'failed' in outcome ? outcome.failed : 'there was no content'}`,
+  )
+}
+
+interface Carrying {
+  task: PackTask
+  kind: PackKind
+  source: Source
+  signal?: AbortSignal
+}
+
+async function carryOut({ task, kind, source, signal }: Carrying): Promise<PackOutcome> {
+  signal?.throwIfAborted()
+  const child = spawnProcess([...withUs, ...(kind === 'backup' ? behindOthers : []), ...program], {
+    ...{ cwd: '/', stdin: 'pipe', stdout: 'pipe', stderr: 'pipe', killSignal: 'SIGKILL' },
+    ...(signal && { signal }),
+  })
+  try {
+    const [words, complaints, exit] = await Promise.all([
+      textOf(child.stdout),
+      textOf(child.stderr),
+      child.exited,
+      feed(child, task, source),
+    ])
+    signal?.throwIfAborted()
+    if (words.endsWith('\n')) return JSON.parse(words) as PackOutcome
+    return { failed: complaints.trim().slice(-500) || `the process was ended by ${exit.signal ?? exit.exitCode}` }
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+/** Whoever ends early says why in its outcome; the source's own failure is that of the whole. */
+async function feed({ stdin }: SpawnedProcess, task: PackTask, source: Source): Promise<void> {
+  if (stdin === undefined) throw new Error('The process that packs has no input')
+  const send = async (chunk: Uint8Array | string): Promise<boolean> => {
+    try {
+      await stdin.write(chunk)
+      await stdin.flush()
+      return true
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return false
+      throw error
+    }
+  }
+  let isTaken = await send(`${JSON.stringify(task)}\n`)
+  for await (const chunk of source) {
+    if (!isTaken) break
+    isTaken = await send(chunk)
+  }
+  if (isTaken) await stdin.end()
+}
+
+const MAX_WORDS = 64 * 1024
+
+async function textOf(stream: SpawnedProcess['stdout']): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of stream ?? []) if (text.length < MAX_WORDS) text += decoder.decode(chunk, { stream: true })
+  return text
+}
