@@ -15,6 +15,7 @@ const names = [
   'metrics',
   'density',
   'datastores',
+  'backups',
   'audit',
   'events',
   'variables',

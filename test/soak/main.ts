@@ -1,5 +1,5 @@
 /**
- * `npx bun test/soak/main.ts abuse|deploys|server-kills|ingress-kills|upgrades|upgrade-from|cycles|schemathesis|webhook-kills|webhook-retries|datastore-kills|datastore-upgrades|clients|ports|apps [options]`: the long proofs: that no request is lost and nothing is left, on the
+ * `npx bun test/soak/main.ts abuse|deploys|server-kills|ingress-kills|upgrades|upgrade-from|cycles|schemathesis|webhook-kills|webhook-retries|datastore-kills|datastore-upgrades|clients|ports|postgres-recovery|apps [options]`: the long proofs: that no request is lost and nothing is left, on the
  * executables in dist/, and that the API answers as its document says.
  * Prints a summary line and what failed, and ends with 1 where something did.
  */
@@ -14,6 +14,7 @@ import { deploys } from './deploys.ts'
 import { ingressKills } from './ingress-kills.ts'
 import type { Outcome } from './outcome.ts'
 import { ports } from './ports.ts'
+import { postgresRecovery } from './postgres-recovery.ts'
 import { schemathesis } from './schemathesis.ts'
 import { serverKills } from './server-kills.ts'
 import { upgradeFrom } from './upgrade-from.ts'
@@ -41,6 +42,8 @@ if (import.meta.main) {
       instances: count('1'),
       seed: count('1'),
       seconds: count('60'),
+      targets: count('20'),
+      losses: count('5'),
       attacks: count('windows,interim,rules,compression'),
       executable: count('dist/cpd'),
       only: count(''),
@@ -65,6 +68,11 @@ if (import.meta.main) {
     'ingress-kills': () => ingressKills({ ...load, handOvers: Number(values['hand-overs']), kills: Number(values['ingress-kills']) }),
     upgrades: () => upgrades(load),
     'upgrade-from': () => upgradeFrom({ ...load, from: values.executable }),
+    'postgres-recovery': () =>
+      postgresRecovery({
+        ...{ targets: Number(values.targets), losses: Number(values.losses) },
+        ...{ seconds: Number(values.seconds), seed: Number(values.seed) },
+      }),
     schemathesis: () => schemathesis({ requests: Number(values.requests), seed: Number(values.seed) }),
     'webhook-kills': () => webhookKills({ events: Number(values.events), kills: Number(values.kills), seed: Number(values.seed) }),
     'webhook-retries': () => webhookRetries(),
