@@ -22,7 +22,7 @@ interface Packing {
   signal?: AbortSignal
 }
 
-/** As `packFile`, in a process of its own. @throws the stream's error; AppError unavailable where that process was ended. */
+/** Packs as `packFile` does, in a process of its own. @throws the stream's error; AppError unavailable where that process was ended. */
 export async function packIsolated(source: Source, path: string, { recipient, kind, signal }: Packing): Promise<Packed> {
   const outcome = await places[kind].run(() => carryOut({ task: { is: 'pack', recipient, path }, kind, source, ...(signal && { signal }) }))
   if ('done' in outcome && outcome.done !== null) return outcome.done
