@@ -2,12 +2,14 @@ import { existsSync, readFileSync, renameSync, truncateSync, writeFileSync } fro
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { WAL } from '../../server/apps/backups/postgres/archive-wal.ts'
 import { archiveOf, manifestOf } from '../../server/apps/backups/postgres/take.ts'
+import { verifyBackup } from '../../server/apps/backups/postgres/verify.ts'
 import { pathOfObject, type RepositoryDeps } from '../../server/apps/backups/repository/repository.ts'
 import { backupById, backupsOf, type StoredBackup } from '../../server/apps/backups/rows/backup-store.ts'
 import { type BackupObject, findObject, objectsOf } from '../../server/apps/backups/rows/object-store.ts'
 import { backupSetOf } from '../../server/apps/backups/rows/set-store.ts'
 import { segmentNumberAt, segmentNumberOf } from '../../server/apps/backups/rules/wal-names.ts'
 import { drill } from '../../server/apps/backups/work/drill.ts'
+import { toolsOf, toolUid } from '../../server/apps/backups/work/source.ts'
 import { repositoryOf } from '../../server/apps/backups/work/work.ts'
 import { realClock } from '../../server/platform/work/clock.ts'
 import type { Postgres } from '../../shared/postgres.ts'
@@ -55,6 +57,11 @@ function neededSegment({ datastoreId, startLsn }: StoredBackup): string {
   return fileOf(datastoreId, found?.name ?? expect.fail('It has no log'))
 }
 
+async function verify(backup: StoredBackup): Promise<void> {
+  const programs = (await toolsOf(platform.context, '18')) ?? expect.fail('There are no tools')
+  await verifyBackup(deps, backup, { programs, uid: toolUid(platform.context), signal: platform.context.stopping })
+}
+
 /** Whatever stands under the name of the manifest is one, of another backup. */
 function swapManifest({ id, datastoreId }: StoredBackup): void {
   const others = backupsOf(platform.db, datastoreId).filter((other) => other.id !== id)
@@ -89,7 +96,7 @@ it('backups are tried out by themselves, and the drill finds one that is damaged
     const backup = await soundBackup(made.id)
     damage(backup)
     const set = backupSetOf(platform.db, made.id) ?? expect.fail('There is no set')
-    await drill({ context: platform.context, deps, set })
+    await drill({ context: platform.context, deps, set, verify })
     expect(backupById(platform.db, backup.id), name).toMatchObject({ status: 'damaged' })
     platform.context.work.poke('datastore', made.id)
   }
