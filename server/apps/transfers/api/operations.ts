@@ -92,6 +92,11 @@ export const newTransferId = ({ now }: Pick<AppContext, 'now'>, kind: TransferKi
 
 /** @throws AppError conflict for a database that does not run, and while another transfer is under way. */
 export function refuseBusy(context: AppContext, datastore: StoredDatastore): void {
+  if (datastore.primaryId !== null)
+    throw new AppError(
+      'conflict',
+      `${datastore.name} is a read replica. Name its primary ${datastore.primaryId}, which has the same in it.`,
+    )
   refuseUnlessReady(datastore)
   requireEndpoint(context, datastore)
   const busy = transfersOf(context.db, datastore.id).find(({ status }) => status === 'waiting' || status === 'running')

@@ -42,6 +42,7 @@ export async function runTools(context: AppContext, { transfer, version, command
     env: (view) => ({
       ...baseEnv(view),
       LC_ALL: 'C',
+      PGCONNECT_TIMEOUT: '30',
       CPD_MATERIAL: view.material ?? '',
       CPD_SECRETS: view.secrets,
       CPD_WORDS: WORDS_PROGRAM,
