@@ -67,7 +67,7 @@ async function receive(path: string, { body, expectedBytes, signal }: DumpUpload
       if (sizeBytes > maxBytes)
         throw new AppError(
           'payload_too_large',
-          `The dump is larger than ${maxBytes} bytes, which is CP_IMPORT_MAX_MB. Import by --from-url instead.`,
+          `The dump is larger than ${maxBytes} bytes, which is CP_IMPORT_MAX_MB. Import the other database by its connection string instead.`,
         )
       await writeAll(handle, chunk)
     }

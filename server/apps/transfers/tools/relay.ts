@@ -5,7 +5,7 @@
 import { chmodSync, chownSync, mkdirSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
-import type { Duplex } from 'node:stream'
+import type { Duplex, Transform } from 'node:stream'
 import { messageOf } from '../../../../shared/error.ts'
 import { errorResponse, sqlStates } from '../../../ingress/postgres/error-response.ts'
 import { isRoot } from '../../../platform/service-folders.ts'
@@ -15,6 +15,13 @@ const NAME = '.s.PGSQL.5432'
 /** Tools have a handful at most. */
 const MOST_CONNECTIONS = 8
 
+export interface Way {
+  uid: number
+  open(): Promise<Duplex>
+  /** Changes what the server says; absent: nothing does. */
+  rewrite?(): Transform
+}
+
 export interface Relay {
   /** What has gone either way. */
   bytes(): number
@@ -22,7 +29,7 @@ export interface Relay {
 }
 
 /** @throws whatever refuses a socket at this place. */
-export async function openRelay(folder: string, { uid, open }: { uid: number; open(): Promise<Duplex> }): Promise<Relay> {
+export async function openRelay(folder: string, way: Way): Promise<Relay> {
   mkdirSync(folder, { recursive: true, mode: 0o711 })
   const path = join(folder, NAME)
   const ends = new Set<Duplex>()
@@ -34,7 +41,7 @@ export async function openRelay(folder: string, { uid, open }: { uid: number; op
     if (ends.size >= MOST_CONNECTIONS * 2) return void client.destroy()
     ends.add(client)
     client.once('close', () => ends.delete(client))
-    lead(client, open, count).then(
+    lead(client, way, count).then(
       (other) => {
         ends.add(other)
         other.once('close', () => ends.delete(other))
@@ -47,7 +54,7 @@ export async function openRelay(folder: string, { uid, open }: { uid: number; op
   server.listen(path, resolve)
   await promise
   chmodSync(path, 0o600)
-  if (isRoot) for (const one of [path, folder]) chownSync(one, uid, uid)
+  if (isRoot) for (const one of [path, folder]) chownSync(one, way.uid, way.uid)
   return {
     bytes: () => bytes,
     close() {
@@ -57,18 +64,16 @@ export async function openRelay(folder: string, { uid, open }: { uid: number; op
   }
 }
 
-async function lead(client: Socket, open: () => Promise<Duplex>, count: (chunk: Uint8Array) => void): Promise<Duplex> {
+async function lead(client: Socket, { open, rewrite }: Way, count: (chunk: Uint8Array) => void): Promise<Duplex> {
   client.on('error', () => client.destroy())
   const server = await open()
-  for (const [one, other] of [
-    [client, server],
-    [server, client],
-  ] as const) {
-    one.on('error', () => other.destroy())
-    one.on('close', () => other.destroy())
-    one.on('data', count)
-    one.pipe(other)
-  }
+  for (const one of [client, server]) one.on('data', count)
+  client.on('close', () => server.destroy())
+  server.on('error', () => server.destroy())
+  // What the server said last is why it went.
+  server.on('close', () => client.end())
+  client.pipe(server)
+  ;(rewrite === undefined ? server : server.pipe(rewrite())).pipe(client)
   return server
 }
 

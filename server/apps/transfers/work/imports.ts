@@ -6,6 +6,7 @@ import { newPassword } from '../../postgres/sql.ts'
 import { policyOf } from '../../webhooks/url.ts'
 import type { StoredTransfer } from '../rows/store.ts'
 import { connectSource } from '../source/connect.ts'
+import { withoutBinding } from '../source/unbound.ts'
 import { parseSource } from '../source/url.ts'
 import { IMPORT_SCRIPT } from '../tools/import-script.ts'
 import { reasonOf, skippedIn } from '../tools/outcome.ts'
@@ -77,7 +78,11 @@ async function openSource({ context, transfer, place, signal }: Transferring, fo
   const policy = policyOf(context.config)
   const source = parseSource(context.sealer.open(transfer.sourceSealed, sourcePurpose(transfer.id)), policy)
   const way = { policy, lookup: context.lookup, signal }
-  const relay = await openRelay(join(folder, 'source'), { uid: transfer.number, open: () => connectSource(source, way) })
+  const relay = await openRelay(join(folder, 'source'), {
+    uid: transfer.number,
+    open: () => connectSource(source, way),
+    rewrite: withoutBinding,
+  })
   return {
     format: 'database',
     env: { CPD_SOURCE_USER: source.user, CPD_SOURCE_DATABASE: source.database },
