@@ -102,7 +102,10 @@ async function removeServices({ url, adminToken }: ControlPlane, folder: string)
   const all = await call<{ service: { id: string } }[]>(`${url}/v1/services?limit=100`, { token: adminToken }).catch(() => undefined)
   if (all === undefined) return
   for (const { service } of all.body) await call(`${url}/v1/services/${service.id}`, { method: 'DELETE', token: adminToken })
-  await until('all services are gone', () => readdirSync(folder).length === 0, REMOVAL_DEADLINE_MS)
+  const databases = await call<{ postgres: { id: string } }[]>(`${url}/v1/postgres?limit=100`, { token: adminToken })
+  for (const { postgres } of databases.body) await call(`${url}/v1/postgres/${postgres.id}`, { method: 'DELETE', token: adminToken })
+  const isOwned = (name: string) => /^(?:srv|crn|dpg)-/.test(name)
+  await until('all services are gone', () => !readdirSync(folder).some(isOwned), REMOVAL_DEADLINE_MS)
 }
 
 async function firstLine(output: ReadableStream<Uint8Array> | undefined): Promise<string> {
