@@ -39,11 +39,12 @@ async function settle({ cpd, certified }: ClientsWorld): Promise<Stranger> {
     if (exitCode !== 0) throw new Error(`cpctl ${args.join(' ')} ended with ${exitCode}: ${stdout}${stderr}`)
     return stdout
   }
-  const idOf = async (kind: string) => (JSON.parse(await there(kind, 'get', 'theirs', '--json')) as { id: string }).id
-  await there('postgres', 'create', 'theirs', '--allow-ip', 'everywhere')
-  await there('kv', 'create', 'theirs', '--allow-ip', 'everywhere')
+  const made = async (kind: string, name: string) => {
+    await there(kind, 'create', name, '--allow-ip', 'everywhere')
+    return (JSON.parse(await there(kind, 'get', name, '--json')) as { id: string }).id
+  }
+  const [postgresId, keyValueId] = [await made('postgres', 'their-db'), await made('kv', 'their-cache')]
   await there('deploy', resolve('test/fixtures/apps/hello-js'), '--no-guard')
-  const [postgresId, keyValueId] = [await idOf('postgres'), await idOf('kv')]
   await certified(postgresId)
   const { body: postgres } = await call<PostgresConnectionInfo>(`${cpd.apiUrl}/v1/postgres/${postgresId}/connection-info`, { token })
   const { body: keyValue } = await call<KeyValueConnectionInfo>(`${cpd.apiUrl}/v1/key-value/${keyValueId}/connection-info`, { token })
