@@ -22,6 +22,11 @@ interface Row {
   listens: number
 }
 
+interface Placed extends Pick<Row, 'id' | 'name' | 'environmentId'> {
+  /** Whose move is its own, too; itself unless told. */
+  goesWith?: string
+}
+
 /** Services and datastores of a workspace with the networks in which they are before and after a change. */
 export function membersOf(db: Database, workspaceId: string, { places = new Map(), isolation = new Map() }: NetworkChange): Member[] {
   const isolated = isolatedIn(db, workspaceId)
@@ -29,17 +34,20 @@ export function membersOf(db: Database, workspaceId: string, { places = new Map(
     networkName({ workspaceId, environmentId, isIsolated: isolated.has(environmentId ?? '') })
   const after = (environmentId: string | null) =>
     networkName({ workspaceId, environmentId, isIsolated: isolation.get(environmentId ?? '') ?? isolated.has(environmentId ?? '') })
-  const placed = ({ id, name, environmentId }: Pick<Row, 'id' | 'name' | 'environmentId'>, hosts: readonly string[]): Member => ({
+  const placed = ({ id, name, environmentId, goesWith = id }: Placed, hosts: readonly string[]): Member => ({
     ...{ id, name, environmentId, hosts },
     before: before(environmentId),
-    after: after(places.has(id) ? (places.get(id) ?? null) : environmentId),
+    after: after(places.has(goesWith) ? (places.get(goesWith) ?? null) : environmentId),
   })
   const rows = servicesIn(db, workspaceId)
   const links = linksOf(rows.map((row) => ({ ...row, listens: row.listens === 1, network: before(row.environmentId), instanceIds: [] })))
   const hosts = new Map(links.map(({ owner, names }) => [owner.id, names]))
-  // A datastore is reached by its id.
   const datastores = datastoresOfWorkspace(db, workspaceId).filter(({ phase }) => phase !== 'deleting')
-  return [...rows.map((row) => placed(row, hosts.get(row.id) ?? [])), ...datastores.map((row) => placed(row, [row.id]))]
+  return [
+    ...rows.map((row) => placed(row, hosts.get(row.id) ?? [])),
+    // A datastore is reached by its id, and replicas go where their primary goes.
+    ...datastores.map((row) => placed({ ...row, goesWith: row.primaryId ?? row.id }, [row.id])),
+  ]
 }
 
 const servicesIn = (db: Database, workspaceId: string): Row[] =>

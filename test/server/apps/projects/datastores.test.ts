@@ -118,3 +118,15 @@ describe.each([
     expect(await add(isolated, id)).toMatchObject({ status: 409, body: { message: expect.stringContaining('STORE_URL') } })
   })
 })
+
+test('a replica that a variable refers to goes where its primary goes, which is told before', async () => {
+  const isolated = await makeEnvironment(server, { networkIsolationEnabled: true })
+  const [primary, replica] = [datastore({ name: 'orders' }), datastore({ name: 'orders-read' })]
+  server.db.query("UPDATE datastores SET primary_id = ?, role = 'replica' WHERE id = ?").run(primary, replica)
+  const envVars = [{ key: 'READ_URL', fromDatabase: { id: replica } }]
+  await createService(server, { name: 'reader', type: 'private_service', envVars })
+  expect(await add(isolated, primary)).toMatchObject({
+    status: 409,
+    body: { message: expect.stringContaining(`(${replica}) in its variable READ_URL`) },
+  })
+})
