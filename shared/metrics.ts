@@ -116,6 +116,8 @@ export const ServiceUsage = Type.Object(
     cpuLimit: Maybe('Cores, all instances together; null where there is none'),
     memoryBytes: Maybe('All instances together'),
     memoryLimitBytes: Maybe('All instances together'),
+    diskBytes: Maybe('Taken of its disk; null without one, and while it is not known'),
+    diskLimitBytes: Maybe('Size of its disk'),
     requestsPerSecond: Maybe('null for what is not reached by HTTP'),
     errorsPerSecond: Maybe('Of these, answered with 5xx'),
     latencyP95Ms: Maybe('null where nothing was answered'),

@@ -29,6 +29,7 @@ const heat = (value: number | undefined): keyof Paint | undefined =>
 const number = (value: number | null, digits: number): string => (value === null ? '-' : value.toFixed(digits))
 
 const cpuShare = ({ cpu, cpuLimit }: ServiceUsage) => share(cpu, cpuLimit)
+const diskShare = ({ diskBytes, diskLimitBytes }: ServiceUsage) => share(diskBytes, diskLimitBytes)
 const memoryShare = ({ memoryBytes, memoryLimitBytes }: ServiceUsage) => share(memoryBytes, memoryLimitBytes)
 
 const colours: Partial<Record<ServiceUsage['state'], keyof Paint>> = {
@@ -51,6 +52,13 @@ const columns: (Column<ServiceUsage> & { dispensable: number })[] = [
   { title: 'CPU%', value: (row) => percent(cpuShare(row)), align: 'right', colour: (row) => heat(cpuShare(row)), dispensable: 4 },
   { title: 'MEMORY', value: ({ memoryBytes }) => (memoryBytes === null ? '-' : formatSize(memoryBytes)), align: 'right', dispensable: 1 },
   { title: 'MEM%', value: (row) => percent(memoryShare(row)), align: 'right', colour: (row) => heat(memoryShare(row)), dispensable: 3 },
+  {
+    title: 'DISK%',
+    value: (row) => percent(diskShare(row)),
+    align: 'right',
+    colour: (row) => heat(diskShare(row)),
+    dispensable: 5,
+  },
   { title: 'REQ/S', value: ({ requestsPerSecond }) => number(requestsPerSecond, 1), align: 'right', dispensable: 1 },
   {
     title: '5XX/S',

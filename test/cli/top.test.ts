@@ -13,12 +13,13 @@ const { on, received, stop } = serverPerTest()
 const usage = (fields: Partial<ServiceUsage> = {}): ServiceUsage => ({
   ...{ serviceId, name: 'web', type: 'web_service', state: 'running', measuredAt: '2026-02-01T11:59:50.000Z', instances: 2 },
   ...{ cpu: 0.5, cpuLimit: 1, memoryBytes: 100 * 1024 * 1024, memoryLimitBytes: 1024 * 1024 * 1024 },
+  ...{ diskBytes: null, diskLimitBytes: null },
   ...{ requestsPerSecond: 12.34, errorsPerSecond: 0, latencyP95Ms: 34.5, bytesInPerSecond: 1, bytesOutPerSecond: 2 },
   ...fields,
 })
 const worker = usage({
   ...{ name: 'worker', type: 'background_worker', state: 'crash_looping', instances: 1, cpu: 0.9, memoryBytes: 1000 * 1024 * 1024 },
-  ...{ requestsPerSecond: null, errorsPerSecond: null, latencyP95Ms: null },
+  ...{ requestsPerSecond: null, errorsPerSecond: null, latencyP95Ms: null, diskBytes: 800, diskLimitBytes: 1000 },
 })
 const idle = usage({
   name: 'a-site',
@@ -39,10 +40,10 @@ describe('top', () => {
     expect(exitCode).toBe(0)
     expect(stdout).toBe(
       [
-        'NAME    STATE          INST   CPU  CPU%     MEMORY  MEM%  REQ/S  5XX/S    P95',
-        'worker  crash looping     1  0.90   90%  1000.0 MB   98%      -      -      -',
-        'web     running           2  0.50   50%   100.0 MB   10%   12.3    0.0  35 ms',
-        'a-site  live              0     -     -          -     -   12.3    0.0  35 ms',
+        'NAME    STATE          INST   CPU  CPU%     MEMORY  MEM%  DISK%  REQ/S  5XX/S    P95',
+        'worker  crash looping     1  0.90   90%  1000.0 MB   98%    80%      -      -      -',
+        'web     running           2  0.50   50%   100.0 MB   10%      -   12.3    0.0  35 ms',
+        'a-site  live              0     -     -          -     -      -   12.3    0.0  35 ms',
         '',
       ].join('\n'),
     )

@@ -182,7 +182,7 @@ export function datastoreIdsOf(db: Database, { workspaceId, scope }: Pick<Viewer
 /** Datastores that a scope lets through, by name, without those that are being deleted. */
 export function datastoresWithin(db: Database, { workspaceId, scope }: Pick<Viewer, 'workspaceId' | 'scope'>): StoredDatastore[] {
   const { sql = 'TRUE', values = {} } = scopeFilter(scope, { id: 'id', environmentId: 'environment_id' }) ?? {}
-  return datastores.all(db, `WHERE workspace_id = $workspaceId AND phase <> 'deleting' AND ${sql} ORDER BY name`, {
+  return datastores.all(db, `WHERE workspace_id = $workspaceId AND ${IS_SHOWN} AND ${sql} ORDER BY name`, {
     workspaceId,
     ...values,
   })

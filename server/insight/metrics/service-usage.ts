@@ -57,10 +57,15 @@ export function presentUsage(service: StoredService, { db, latest, nowMs }: Usag
 const measuredAt = (latest: Snapshot | undefined, snapshot: ServiceSnapshot | undefined): string | null =>
   latest === undefined || snapshot === undefined ? null : new Date(latest.atMs).toISOString()
 
-type Used = Pick<ServiceUsage, 'instances' | 'cpu' | 'cpuLimit' | 'memoryBytes' | 'memoryLimitBytes'>
+type Used = Pick<ServiceUsage, 'instances' | 'cpu' | 'cpuLimit' | 'memoryBytes' | 'memoryLimitBytes' | 'diskBytes' | 'diskLimitBytes'>
+
+const unused: Used = {
+  ...{ instances: 0, cpu: null, cpuLimit: null, memoryBytes: null, memoryLimitBytes: null },
+  ...{ diskBytes: null, diskLimitBytes: null },
+}
 
 function used(snapshot: ServiceSnapshot | undefined): Used {
-  if (snapshot === undefined) return { instances: 0, cpu: null, cpuLimit: null, memoryBytes: null, memoryLimitBytes: null }
+  if (snapshot === undefined) return unused
   const { total, facts, instances } = snapshot
   // A job has the limits of an instance, for itself.
   const boxes = instances.length
@@ -70,6 +75,8 @@ function used(snapshot: ServiceSnapshot | undefined): Used {
     cpuLimit: facts.cpuLimit === 0 || boxes === 0 ? null : (facts.cpuLimit * boxes) / 1000,
     memoryBytes: memoryOf(total) ?? null,
     memoryLimitBytes: facts.memoryLimit === 0 || boxes === 0 ? null : facts.memoryLimit * MIB * boxes,
+    diskBytes: total.diskSize === 0 ? null : total.disk,
+    diskLimitBytes: total.diskSize === 0 ? null : total.diskSize,
   }
 }
 
