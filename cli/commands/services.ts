@@ -26,7 +26,7 @@ export function addServiceCommands(program: Command, start: Start): void {
     services
       .command('list')
       .alias('ls')
-      .description('List services')
+      .description('List services; cpctl postgres list and cpctl kv list have databases')
       .option('--type <types>', `Only these types: ${serviceTypes.join(', ')}`, gatherOf(serviceTypes)),
   ).action((options: ListOptions, command: Command) => list(start(command), options))
   services

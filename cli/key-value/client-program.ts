@@ -13,8 +13,14 @@ export interface Destination {
 export function clientArguments({ url, words, isInsecure }: Destination): { args: string[]; env: { REDISCLI_AUTH: string } } {
   const { hostname, port, username, password, protocol } = new URL(url)
   const tls = protocol === 'rediss:' ? ['--tls', '--sni', hostname, ...(isInsecure ? ['--insecure'] : [])] : []
-  return { args: ['-h', hostname, '-p', port, '--user', username, ...tls, ...words], env: { REDISCLI_AUTH: password } }
+  return {
+    args: ['-h', isHere(hostname) ? '127.0.0.1' : hostname, '-p', port, '--user', username, ...tls, ...words],
+    env: { REDISCLI_AUTH: password },
+  }
 }
+
+/** Names below localhost are this machine (RFC 6761), which C libraries without a resolver for them do not know. */
+const isHere = (hostname: string): boolean => hostname.endsWith('.localhost')
 
 /** Hands the terminal to the program. @throws RemoteExit with its exit code where that is not 0. */
 export async function runClient(program: string, to: Destination): Promise<void> {

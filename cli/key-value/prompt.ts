@@ -18,7 +18,9 @@ export async function prompt(context: Context, { url, words, isInsecure }: Desti
   const client = new RedisClient(url, { connectionTimeout: CONNECT_MS, autoReconnect: false, ...tls })
   try {
     await client.connect().catch((error) => {
-      throw new CliError('unavailable', `The key-value store cannot be reached: ${messageOf(error)}`)
+      throw new CliError('unavailable', `The key-value store cannot be reached: ${messageOf(error)}`, {
+        hint: 'Its allow list may not have your address; or its certificate is none that this machine trusts, which --insecure does not verify.',
+      })
     })
     const send = (given: readonly string[]) => sendWords(client, given)
     if (words.length > 0) show(context, await send(words))

@@ -116,6 +116,8 @@ test('programs of the machine are given the password where nobody else sees it',
   const { args, env } = clientArguments({ url: `rediss://${id}:pw@kv.example.com:6380`, words: ['GET', 'a'], isInsecure: false })
   expect(args).toEqual(['-h', 'kv.example.com', '-p', '6380', '--user', id, '--tls', '--sni', 'kv.example.com', 'GET', 'a'])
   expect(env).toEqual({ REDISCLI_AUTH: 'pw' })
+  const local = clientArguments({ url: `rediss://${id}:pw@kv.localhost:6380`, words: [], isInsecure: true }).args
+  expect(local).toEqual(['-h', '127.0.0.1', '-p', '6380', '--user', id, '--tls', '--sni', 'kv.localhost', '--insecure'])
 })
 
 test('lines are read, and answers shown, as redis-cli does', () => {
