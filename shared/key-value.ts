@@ -23,6 +23,9 @@ export const defaultKeyValuePlan: KeyValuePlan = 'starter'
 /** How long both passwords are good after a rotation, in hours: when nobody says, and at most. */
 export const formerPasswordHours = { default: 24, most: 168 } as const
 
+/** Commands that are told of, at most. */
+export const mostCommands = 20
+
 export const maxmemoryPolicies = [
   'noeviction',
   'allkeys_lfu',
@@ -147,5 +150,26 @@ export const KeyValueRotated = Type.Object(
   { $id: 'KeyValueRotated' },
 )
 export type KeyValueRotated = Static<typeof KeyValueRotated>
+
+export const KeyValueStats = Type.Object(
+  {
+    version: Type.String({ description: 'What its program tells, such as 9.1.2' }),
+    connections: Type.Integer(),
+    connectionLimit: Type.Integer(),
+    usedMemoryBytes: Type.Integer({ description: 'What keys and values take, with what they cost' }),
+    maxMemoryBytes: Type.Integer({ description: 'From here on the policy says what is removed, or writes are refused' }),
+    keys: Type.Integer(),
+    hits: Type.Integer({ description: 'Since its server started, as all that is counted' }),
+    misses: Type.Integer(),
+    hitRatio: Type.Union([Type.Number(), Type.Null()], { description: 'null where nothing was looked up' }),
+    evictions: Type.Integer({ description: 'Keys that were removed for want of memory' }),
+    expirations: Type.Integer(),
+    commands: Type.Array(Type.Object({ command: Type.String(), calls: Type.Integer(), totalMs: Type.Number(), failed: Type.Integer() }), {
+      description: `Those that took most time, up to ${mostCommands}`,
+    }),
+  },
+  { $id: 'KeyValueStats' },
+)
+export type KeyValueStats = Static<typeof KeyValueStats>
 
 export const KeyValueQuery = Type.Object(datastoreFilters)

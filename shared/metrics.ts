@@ -14,11 +14,17 @@ export const metricNames = [
   'memory-limit',
   'disk-usage',
   'disk-capacity',
+  'active-connections',
+  'used-memory',
+  'keys',
+  'cache-hits',
+  'evictions',
+  'operations',
 ] as const
 export type MetricName = (typeof metricNames)[number]
 
-/** Cores; bytes; requests in the step; milliseconds; instances, on average. */
-export const metricUnits = ['cpu', 'bytes', 'requests', 'ms', 'instances'] as const
+/** Cores; bytes; requests, lookups in the step; milliseconds; instances, connections, keys, on average, and keys that were evicted in the step. */
+export const metricUnits = ['cpu', 'bytes', 'requests', 'ms', 'instances', 'connections', 'keys', 'lookups', 'per_second'] as const
 export type MetricUnit = (typeof metricUnits)[number]
 
 export const aggregationMethods = ['AVG', 'MAX', 'MIN'] as const

@@ -16,6 +16,7 @@ import { clean } from '../terminal/text.ts'
 import { addKeyValueAccessCommands } from './key-value-access.ts'
 import { addKeyValueBackupCommands } from './key-value-backups.ts'
 import { addKeyValuePromptCommand } from './key-value-prompt.ts'
+import { addKeyValueTopCommand } from './key-value-top.ts'
 
 export type OfStore = (name: string, description: string) => Command
 
@@ -43,6 +44,7 @@ export function addKeyValueCommands(program: Command, start: Start): void {
     .action((name: string, options: { yes?: boolean; force?: boolean }, command: Command) => remove(start(command), name, options))
   addKeyValueAccessCommands(of, start)
   addKeyValueBackupCommands(stores, of, start)
+  addKeyValueTopCommand(of, start)
   addKeyValuePromptCommand(of, start)
 }
 

@@ -50,8 +50,11 @@ async function metrics(context: Context, name: string | undefined, options: Metr
 }
 
 /** Databases are asked nothing by HTTP. */
-const defaultMetricsOf = (id: string): MetricName[] =>
-  isId('postgres', id) || isId('keyValue', id) ? ['cpu', 'memory', 'disk-usage'] : DEFAULT_METRICS
+function defaultMetricsOf(id: string): MetricName[] {
+  if (isId('postgres', id)) return ['cpu', 'memory', 'disk-usage', 'active-connections', 'operations']
+  if (isId('keyValue', id)) return ['cpu', 'used-memory', 'keys', 'cache-hits', 'evictions', 'active-connections', 'operations']
+  return DEFAULT_METRICS
+}
 
 function secondsOf(text: string): number {
   const seconds = /^\d{1,8}$/.test(text) ? Number(text) : (parseDuration(text) ?? 0) / 1000

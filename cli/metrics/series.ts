@@ -15,7 +15,8 @@ export interface NamedSeries {
 export function nameSeries({ labels, values, unit }: TimeSeries): NamedSeries {
   const label = (field: string) => labels.filter((one) => one.field === field).map(({ value }) => cleanText(value))[0]
   const quantile = label('quantile')
-  const name = quantile === undefined ? (label('direction') ?? shortId(label('instance') ?? '')) : `p${Number(quantile) * 100}`
+  const name =
+    quantile === undefined ? (label('direction') ?? label('result') ?? shortId(label('instance') ?? '')) : `p${Number(quantile) * 100}`
   return {
     metric: label('metric') ?? '',
     name,
@@ -52,6 +53,10 @@ const units: Record<MetricUnit, (value: number) => string> = {
   requests: (value) => round(value, value < 10 ? 1 : 0),
   ms: (value) => `${round(value, value < 10 ? 1 : 0)} ms`,
   instances: (value) => round(value, 1),
+  connections: (value) => round(value, 1),
+  keys: (value) => round(value, 1),
+  lookups: (value) => round(value, 0),
+  per_second: (value) => `${round(value, value < 10 ? 1 : 0)} /s`,
 }
 
 export const formatValue = (unit: MetricUnit, value: number): string => units[unit](value)

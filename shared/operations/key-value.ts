@@ -10,6 +10,7 @@ import {
   KeyValueQuery,
   KeyValueRotated,
   KeyValueRotation,
+  KeyValueStats,
   RedisConnectionInfo,
 } from '../key-value.ts'
 import { defineOperations } from '../operation.ts'
@@ -110,6 +111,17 @@ export const keyValueOperations = defineOperations({
     params,
     responses: { 202: null },
     errors: ['not_found', 'conflict'],
+  },
+  getKeyValueStats: {
+    method: 'GET',
+    path: '/v1/key-value/:keyValueId/stats',
+    access: 'datastores.read',
+    tag: 'Key value',
+    summary: 'What a key-value store does now',
+    description: 'Asked of its server, which has to run. GET /v1/services/{id}/metrics/history tells how it was.',
+    params,
+    responses: { 200: KeyValueStats },
+    errors: ['not_found', 'conflict', 'unavailable'],
   },
   getKeyValueConnectionInfo: {
     ...connectionInfo,

@@ -84,9 +84,12 @@ export const metricOperations = defineOperations({
   queryCpuTarget: { ...notMeasured, path: '/v1/metrics/cpu-target', summary: 'Processor use that autoscaling aims at: not measured' },
   queryMemoryTarget: { ...notMeasured, path: '/v1/metrics/memory-target', summary: 'Memory use that autoscaling aims at: not measured' },
   queryActiveConnections: {
-    ...notMeasured,
+    ...common,
     path: '/v1/metrics/active-connections',
-    summary: 'Connections of datastores: not measured',
+    summary: 'Connections of databases and key-value stores',
+    description: "Clients' alone, without the platform's own. Services have none.",
+    query: MetricQuery,
+    ...series,
   },
   scrapeMetrics: {
     method: 'GET',

@@ -46,7 +46,7 @@ describe('metrics', () => {
     expect(received().at(-1)).toMatchObject({
       id: 'getMetricsHistory',
       params: { serviceId: exampleDatabase.id },
-      query: { metric: ['cpu', 'memory', 'disk-usage'] },
+      query: { metric: ['cpu', 'memory', 'disk-usage', 'active-connections', 'operations'] },
     })
   })
 

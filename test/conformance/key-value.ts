@@ -1,8 +1,10 @@
+import type { KeyValue } from '../../shared/key-value.ts'
 import type { backupOperations } from '../../shared/operations/backups.ts'
 import type { keyValueOperations } from '../../shared/operations/key-value.ts'
 import { addBackups } from '../support/backups.ts'
 import { call } from '../support/client.ts'
 import { addDatastore } from '../support/datastores.ts'
+import { until } from '../support/until.ts'
 import type { Prepare, SuccessCase } from './cases.ts'
 import type { World } from './world.ts'
 
@@ -62,6 +64,12 @@ export const keyValueCases: Record<keyof typeof keyValueOperations | BackupCase,
   deleteKeyValue: async (world) => [send('DELETE', 204, await madePath(world, 'key-value'))],
   suspendKeyValue: (world) => [send('POST', 202, `${known('key-value', world)}/suspend`)],
   resumeKeyValue: async (world) => [send('POST', 202, `${await madePath(world, 'key-value')}/resume`)],
+  async getKeyValueStats(world) {
+    const path = await madePath(world, 'key-value')
+    const asAdmin = { token: world.platform.adminToken }
+    await until(`${path} is available`, async () => (await call<KeyValue>(world.platform.url + path, asAdmin)).body.status === 'available')
+    return [{ status: 200, path: `${path}/stats` }]
+  },
   restartKeyValue: (world) => [send('POST', 202, `${backedUp(world)}/restart`)],
   getKeyValueConnectionInfo: (world) => [{ status: 200, path: `${known('key-value', world)}/connection-info` }],
   listKeyValueCredentials: (world) => [{ status: 200, path: `${known('key-value', world)}/credentials` }],

@@ -1,4 +1,5 @@
 import type { Workload } from '../../engines/port/workload.ts'
+import type { DatastoreFigures } from '../../telemetry/metrics/datastore-samples.ts'
 import type { Threshold } from './disk-rules.ts'
 import type { DatastoreKind, StoredDatastore } from './store.ts'
 
@@ -49,6 +50,12 @@ export interface DatastoreServer {
    * Repeatable. `isShort` says that next to nothing is left.
    */
   fitToDisk?(datastore: StoredDatastore, endpoint: ServerEndpoint, disk: { isChanged: boolean; isShort: boolean }): Promise<void>
+  /** How it is, as metrics have it, and how often (in milliseconds) that is asked. */
+  readonly figures?: {
+    everyMs: number
+    /** @throws AppError unavailable where it does not answer. */
+    read(datastore: StoredDatastore, endpoint: ServerEndpoint): Promise<DatastoreFigures>
+  }
   /** Called before anything of a datastore is taken away, while its server may run still. Repeatable. */
   beforeRemoval?(datastore: StoredDatastore): Promise<void>
 }

@@ -3,6 +3,7 @@ import { createDriver, type Driver } from '../../platform/work/driver.ts'
 import type { AppContext } from '../context.ts'
 import { createDiskWatch } from './disk-watch.ts'
 import type { DatastoreServers } from './kind.ts'
+import { createMeasuring } from './measure.ts'
 import { reconcileDatastore } from './reconcile.ts'
 import { allDatastores, followersOf } from './store.ts'
 import { tendDatastore } from './tend.ts'
@@ -22,6 +23,7 @@ function publish({ routes, stopping, log }: AppContext): void {
 
 export function createDatastoreWork(context: AppContext, servers: DatastoreServers): DatastoreWork {
   const disks = createDiskWatch(context, servers)
+  const measure = createMeasuring(context, servers)
   const drivers = [
     driverOf(context, 'datastore not reconciled', async (datastoreId) => {
       const nextAt = await reconcileDatastore(context, servers, datastoreId)
@@ -30,6 +32,7 @@ export function createDatastoreWork(context: AppContext, servers: DatastoreServe
     }),
     driverOf(context, 'datastore not tended', (datastoreId) => tendDatastore(context, servers, datastoreId)),
     driverOf(context, 'disk of a datastore not watched', (datastoreId) => disks.look(datastoreId)),
+    driverOf(context, 'datastore not measured', measure),
   ]
   const drive = (datastoreId: string) => {
     for (const driver of drivers) driver.poke(datastoreId)

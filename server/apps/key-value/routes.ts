@@ -13,6 +13,7 @@ import { touchedByDatastore } from '../env-groups/referring.ts'
 import { changeStore, createStore, rotate } from './operations.ts'
 import { presentCredentials } from './passwords.ts'
 import { presentConnection, presentKeyValue } from './present.ts'
+import { readStats } from './stats.ts'
 
 type RedisIds = Extract<keyof typeof keyValueOperations, `${string}Redis${string}`>
 type KeyValueIds = Exclude<keyof typeof keyValueOperations, RedisIds>
@@ -54,6 +55,7 @@ export const keyValueRoutes: Handlers<KeyValueIds, AppContext> = {
   suspendKeyValue: acting(suspendDatastore),
   resumeKeyValue: acting(resumeDatastore),
   restartKeyValue: acting(restartDatastore),
+  getKeyValueStats: (call, context) => readStats(context, asked(context, call)),
   getKeyValueConnectionInfo: (call, context) => presentConnection(context, asked(context, call)),
   listKeyValueCredentials: (call, context) => presentCredentials(context, asked(context, call).id),
   rotateKeyValueCredentials(call, context) {

@@ -6,6 +6,7 @@ import { usualPorts } from '../datastores/addresses.ts'
 import type { DatastoreServer, ServerEndpoint, ServerSpec } from '../datastores/kind.ts'
 import type { StoredDatastore } from '../datastores/store.ts'
 import { baseEnv } from '../launch/launch.ts'
+import { readFigures } from './figures.ts'
 import { passwordsOf } from './passwords.ts'
 import { planOf } from './plan.ts'
 import { currentProgram } from './program.ts'
@@ -17,6 +18,7 @@ import { adminLogin, infoOf, shortenJournal, tendStore } from './tend.ts'
 const MIB = 1024 * 1024
 /** A snapshot of the largest plan is written in less. */
 const GRACE_MS = 60_000
+const FIGURES_EVERY_MS = 30_000
 const FIRST_PAUSE_MS = 10
 const LONGEST_PAUSE_MS = 1000
 
@@ -24,6 +26,7 @@ export const keyValueServer = (context: AppContext): DatastoreServer => ({
   port: usualPorts.key_value,
   graceMs: GRACE_MS,
   specOf: (datastore) => specOf(context, datastore),
+  figures: { everyMs: FIGURES_EVERY_MS, read: (datastore, endpoint) => readFigures(context, datastore, endpoint) },
   tend: (datastore, endpoint) => tendStore(context, datastore, endpoint),
   untilReady: (datastore, endpoint, signal) => untilReady(context, { datastore, endpoint, signal }),
   // A store refuses writes by itself (MISCONF) when its journal or snapshot finds no room, and takes them again when there is some.

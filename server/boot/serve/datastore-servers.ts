@@ -1,6 +1,7 @@
 import type { DatastoreServer, DatastoreServers } from '../../apps/datastores/kind.ts'
 import { keyValueServer } from '../../apps/key-value/server.ts'
 import { alignUsersQuietly } from '../../apps/postgres/credentials/align.ts'
+import { postgresFigures } from '../../apps/postgres/insight/figures.ts'
 import { postgresServer } from '../../apps/postgres/server.ts'
 import { forgetFollower, mayFollow, tendReplication } from '../../apps/replication/tend.ts'
 import type { Context } from './context.ts'
@@ -11,6 +12,7 @@ export function datastoreServers(context: Context): DatastoreServers {
     postgres: {
       ...postgres,
       ...replicated(context),
+      figures: postgresFigures(context),
       async beforeRemoval(datastore) {
         await postgres.beforeRemoval?.(datastore)
         if (datastore.primaryId === null) return await context.work.keepLastBackup(datastore.id)

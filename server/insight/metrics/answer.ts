@@ -1,8 +1,9 @@
 import type { AggregationMethod, MetricName, TimeSeries } from '../../../shared/metrics.ts'
-import { trafficKind, usageKind } from '../../telemetry/metrics/kinds.ts'
+import type { DatastoreSample } from '../../telemetry/metrics/datastore-samples.ts'
+import { datastoreKind, trafficKind, usageKind } from '../../telemetry/metrics/kinds.ts'
 import type { Metrics, SamplesQuery } from '../../telemetry/metrics/metrics.ts'
 import type { TrafficSample } from '../../telemetry/metrics/samples.ts'
-import { aggregate, seriesOf, trafficSeries, usageValues } from '../../telemetry/metrics/values.ts'
+import { aggregate, datastoreSeries, seriesOf, trafficSeries, usageValues } from '../../telemetry/metrics/values.ts'
 import { joinSteps, type Plan, planQuery, type RangeQuery, refused } from './rules.ts'
 
 export interface Question extends RangeQuery {
@@ -56,20 +57,39 @@ export function answerTraffic(
     .flatMap(({ service, samples }) => present({ resource: service }, joinSteps(samples, plan.step, trafficKind.join)))
 }
 
+export function answerDatastores(
+  metrics: Metrics,
+  question: Question,
+  present: (labels: Labels, samples: readonly DatastoreSample[]) => TimeSeries[],
+): TimeSeries[] {
+  const plan = planQuery(question, { nowMs: question.nowMs, services: question.services.length, isByInstance: false })
+  return metrics
+    .datastoresOf(rangeOf(plan, question))
+    .flatMap(({ service, samples }) => present({ resource: service }, joinSteps(samples, plan.step, datastoreKind.join)))
+}
+
 export function answerHistory(metrics: Metrics, question: Question, names: readonly MetricName[]): TimeSeries[] {
   const wanted = [...new Set(names)]
-  const traffic = wanted.flatMap((metric) => {
-    const present = trafficSeries[metric]
-    return present === undefined ? [] : [{ metric, present }]
-  })
   const usage = wanted.flatMap((metric) => answerUsage(metrics, { ...question, metric }).map((one) => named(metric, one)))
-  if (traffic.length === 0) return usage
-  const asked = answerTraffic(metrics, question, (labels, samples) =>
-    traffic.flatMap(({ metric, present }) => present(labels, samples).map((one) => named(metric, one))),
-  )
+  const traffic = presentersIn(wanted, trafficSeries)
+  const datastores = presentersIn(wanted, datastoreSeries)
+  const asked = traffic === undefined ? [] : answerTraffic(metrics, question, traffic)
+  const told = datastores === undefined ? [] : answerDatastores(metrics, question, datastores)
   const places = new Map<string, number>(wanted.map((metric, place) => [metric, place]))
   const placeOf = ({ labels }: TimeSeries): number => places.get(labels[0]?.value ?? '') ?? 0
-  return [...usage, ...asked].toSorted((one, other) => placeOf(one) - placeOf(other))
+  return [...usage, ...asked, ...told].toSorted((one, other) => placeOf(one) - placeOf(other))
+}
+
+type Presenter<S> = (labels: Labels, samples: readonly S[]) => TimeSeries[]
+
+/** All that is wanted of one kind of samples, so that they are read once; undefined where none is. */
+function presentersIn<S>(wanted: readonly MetricName[], table: Partial<Record<MetricName, Presenter<S>>>): Presenter<S> | undefined {
+  const found = wanted.flatMap((metric) => {
+    const present = table[metric]
+    return present === undefined ? [] : [{ metric, present }]
+  })
+  if (found.length === 0) return undefined
+  return (labels, samples) => found.flatMap(({ metric, present }) => present(labels, samples).map((one) => named(metric, one)))
 }
 
 const named = (metric: MetricName, series: TimeSeries): TimeSeries => ({

@@ -2,11 +2,19 @@ import { type InstanceMetricQuery, type MetricName, metricNames, type TimeSeries
 import type { Operations } from '../../../shared/operations/all.ts'
 import { requireOwner } from '../../apps/owners/owners.ts'
 import type { Actor, Handlers } from '../../http/handlers/call.ts'
-import { latencySeries, nothing, requestsByClass, seriesOf, trafficSeries, usageValues } from '../../telemetry/metrics/values.ts'
+import {
+  datastoreSeries,
+  latencySeries,
+  nothing,
+  requestsByClass,
+  seriesOf,
+  trafficSeries,
+  usageValues,
+} from '../../telemetry/metrics/values.ts'
 import type { InsightContext } from '../context.ts'
 import { scrape } from '../prometheus/scrape.ts'
 import { visibleDatastores, visibleServices } from '../visible-services.ts'
-import { answerHistory, answerTraffic, answerUsage, type Question } from './answer.ts'
+import { answerDatastores, answerHistory, answerTraffic, answerUsage, type Question } from './answer.ts'
 import { type RangeQuery, refused } from './rules.ts'
 import { presentDatastoreUsage, presentUsage } from './service-usage.ts'
 
@@ -72,7 +80,8 @@ export const metricRoutes: Handlers<MetricIds, InsightContext> = {
   queryDiskCapacity: ({ actor, query }, context) => usage(context, actor, { query, metric: 'disk-capacity' }),
   queryCpuTarget: ({ actor, query }, context) => notMeasured(context, actor, query),
   queryMemoryTarget: ({ actor, query }, context) => notMeasured(context, actor, query),
-  queryActiveConnections: ({ actor, query }, context) => notMeasured(context, actor, query),
+  queryActiveConnections: ({ actor, query }, context) =>
+    answerDatastores(context.metrics, questionOf(context, actor, query), datastoreSeries['active-connections'] ?? nothing),
   scrapeMetrics: ({ actor, request }, context) => scrape(context, actor, request.headers.get('accept')),
 }
 

@@ -7,10 +7,12 @@ import { openDatabase } from '../../platform/db/open.ts'
 import { describeError, type ServerLog } from '../../platform/server-log.ts'
 import initial from './migrations/0001_initial.sql' with { type: 'text' }
 import disks from './migrations/0002_disks.sql' with { type: 'text' }
+import datastores from './migrations/0003_datastores.sql' with { type: 'text' }
 
 const migrations: Migration[] = [
   { version: 1, up: [initial], down: '' },
   { version: 2, up: [disks], down: '' },
+  { version: 3, up: [datastores], down: '' },
 ]
 
 export interface Opened {

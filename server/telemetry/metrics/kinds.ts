@@ -1,10 +1,11 @@
+import { type DatastoreSample, joinDatastores } from './datastore-samples.ts'
 import { joinTraffic, joinUsage, statusClasses, type TrafficSample, type UsageSample } from './samples.ts'
 
 type Value = number | Uint8Array | null
 
 export interface Kind<S> {
   /** The table of the coarser levels; that of the finest has `_fine` behind its name. */
-  table: 'usage' | 'traffic'
+  table: 'usage' | 'traffic' | 'datastores'
   columns: readonly string[]
   toValues(sample: S): Value[]
   fromRow(row: SampleRow): S
@@ -61,6 +62,28 @@ export const trafficKind: Kind<TrafficSample> = {
     latency: row.latency instanceof Uint8Array ? row.latency : null,
   }),
   join: joinTraffic,
+}
+
+export const datastoreKind: Kind<DatastoreSample> = {
+  table: 'datastores',
+  columns: ['samples', 'connections', 'memory', 'keys', 'span_ms', 'hits', 'misses', 'evictions', 'operations'],
+  toValues: (sample) => [
+    ...[sample.samples, sample.connections, sample.memory, sample.keys, sample.spanMs],
+    ...[sample.hits, sample.misses, sample.evictions, sample.operations],
+  ],
+  fromRow: (row) => ({
+    at: row.at,
+    samples: number(row.samples),
+    connections: number(row.connections),
+    memory: number(row.memory),
+    keys: number(row.keys),
+    spanMs: number(row.span_ms),
+    hits: number(row.hits),
+    misses: number(row.misses),
+    evictions: number(row.evictions),
+    operations: number(row.operations),
+  }),
+  join: joinDatastores,
 }
 
 const number = (value: Value | undefined): number => (typeof value === 'number' ? value : 0)

@@ -1,5 +1,6 @@
 import type { MetricsDatabase } from './database.ts'
-import { type Kind, trafficKind, usageKind } from './kinds.ts'
+import type { DatastoreSample } from './datastore-samples.ts'
+import { datastoreKind, type Kind, trafficKind, usageKind } from './kinds.ts'
 import type { Level } from './levels.ts'
 import { pauseUnless } from './pause.ts'
 import { readSamples } from './read.ts'
@@ -7,6 +8,7 @@ import { removeSamples } from './retention.ts'
 import type { TrafficSample, UsageSample } from './samples.ts'
 import { seriesOf } from './series-ids.ts'
 import type { Snapshot, Totals } from './snapshot.ts'
+import { writeDatastore } from './write.ts'
 
 export interface SamplesQuery {
   services: readonly string[]
@@ -30,6 +32,9 @@ export interface Metrics {
   usageOfInstances(query: SamplesQuery): SampleSeries<UsageSample>[]
   usageOfServices(query: SamplesQuery): SampleSeries<UsageSample>[]
   trafficOf(query: SamplesQuery): SampleSeries<TrafficSample>[]
+  datastoresOf(query: SamplesQuery): SampleSeries<DatastoreSample>[]
+  /** Stores what the server of a datastore told just now. @throws AppError `unavailable` while it cannot be stored. */
+  noteDatastore(datastore: string, sample: DatastoreSample): void
   /** Never rejects: what cannot be removed now goes later. */
   removeService(service: string): Promise<void>
 }
@@ -55,6 +60,8 @@ export function createMetrics(
     usageOfInstances: (query) => read(usageKind, 'instances', query),
     usageOfServices: (query) => read(usageKind, 'services', query),
     trafficOf: (query) => read(trafficKind, 'services', query),
+    datastoresOf: (query) => read(datastoreKind, 'services', query),
+    noteDatastore: (datastore, sample) => database.use((opened) => writeDatastore(opened, datastore, sample)),
     async removeService(service) {
       await removeSamples(database, service, pauseUnless(stopping)).catch(() => {})
     },

@@ -9,7 +9,7 @@ const FINE_SECONDS_PER_STEP = 60
 const SERIES_PER_STEP = 50
 /** An instance without samples is forgotten only when it cannot have just begun. */
 const YOUNG_SECONDS = 2 * 60 * 60
-const TABLES = ['usage', 'traffic'] as const
+const TABLES = ['usage', 'traffic', 'datastores'] as const
 
 /** Deletes fine samples that are older than they are kept, once they are in the next level. */
 export async function pruneFine(database: MetricsDatabase, now: number, pause: Pause): Promise<void> {

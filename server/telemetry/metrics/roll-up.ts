@@ -1,5 +1,5 @@
 import type { MetricsDatabase, Opened } from './database.ts'
-import { type Kind, type SampleRow, trafficKind, usageKind } from './kinds.ts'
+import { datastoreKind, type Kind, type SampleRow, trafficKind, usageKind } from './kinds.ts'
 import { fineLevel, finerThan, floorTo, type Level, levels } from './levels.ts'
 import type { Pause } from './pause.ts'
 import { rolledUntil } from './read.ts'
@@ -48,7 +48,8 @@ function beginningOf(opened: Opened, level: Level): number | undefined {
 
 export function oldestFine({ db }: Opened, from = 0): number | undefined {
   const sql = `SELECT min(at) AS at FROM (SELECT min(at) AS at FROM usage_fine WHERE at >= $from
-    UNION ALL SELECT min(at) FROM traffic_fine WHERE at >= $from)`
+    UNION ALL SELECT min(at) FROM traffic_fine WHERE at >= $from
+    UNION ALL SELECT min(at) FROM datastores_fine WHERE at >= $from)`
   return db.query<{ at: number | null }, { from: number }>(sql).get({ from })?.at ?? undefined
 }
 
@@ -80,6 +81,7 @@ function makeWindows(opened: Opened, { level, at, firstSeries }: Windows): numbe
     .transaction(() => {
       joinInto(opened, usageKind, { level, at, ids })
       joinInto(opened, trafficKind, { level, at, ids })
+      joinInto(opened, datastoreKind, { level, at, ids })
     })
     .immediate()
   return ids.length < SERIES_PER_STEP ? undefined : last + 1

@@ -1,5 +1,6 @@
 import type { AggregationMethod, MetricName, MetricUnit, TimeSeries } from '../../../shared/metrics.ts'
 import { latencyAt } from '../../ingress/traffic/latency.ts'
+import type { DatastoreSample } from './datastore-samples.ts'
 import { latencyCounts, requestsOf, statusClasses, type TrafficSample, type UsageSample } from './samples.ts'
 
 type Labels = Record<string, string>
@@ -61,6 +62,44 @@ export const trafficSeries: Partial<Record<MetricName, (labels: Labels, samples:
   'cpu-limit': (labels, samples) => seriesOf(labels, 'cpu', samples, ({ cpuLimit }) => (cpuLimit === 0 ? undefined : cpuLimit / 1000)),
   'memory-limit': (labels, samples) =>
     seriesOf(labels, 'bytes', samples, ({ memoryLimit }) => (memoryLimit === 0 ? undefined : memoryLimit * MIB)),
+}
+
+const ofDatastores =
+  (unit: MetricUnit, read: ValueOf<DatastoreSample>) =>
+  (labels: Labels, samples: readonly DatastoreSample[]): TimeSeries[] =>
+    seriesOf(labels, unit, samples, read)
+
+const counted =
+  (read: (sample: DatastoreSample) => number): ValueOf<DatastoreSample> =>
+  (sample) =>
+    sample.spanMs === 0 ? undefined : read(sample)
+
+const rounded = (value: number): number => Math.round(value * 100) / 100
+
+/** Databases count pages found in memory as hits and transactions as operations; they have no keys. */
+export const datastoreSeries: Partial<Record<MetricName, (labels: Labels, samples: readonly DatastoreSample[]) => TimeSeries[]>> = {
+  'active-connections': ofDatastores('connections', ({ connections }) => rounded(connections)),
+  'used-memory': ofDatastores('bytes', ({ memory }) => (memory === 0 ? undefined : Math.round(memory))),
+  keys: ofDatastores('keys', ({ keys, memory }) => (memory === 0 ? undefined : rounded(keys))),
+  'cache-hits': (labels, samples) => [
+    ...seriesOf(
+      { ...labels, result: 'hit' },
+      'lookups',
+      samples,
+      counted(({ hits }) => hits),
+    ),
+    ...seriesOf(
+      { ...labels, result: 'miss' },
+      'lookups',
+      samples,
+      counted(({ misses }) => misses),
+    ),
+  ],
+  evictions: ofDatastores('keys', ({ memory, spanMs, evictions }) => (memory === 0 || spanMs === 0 ? undefined : evictions)),
+  operations: ofDatastores(
+    'per_second',
+    counted(({ operations, spanMs }) => rounded((operations * 1000) / spanMs)),
+  ),
 }
 
 export const latencySeries = (labels: Labels, samples: readonly TrafficSample[], quantile: number): TimeSeries[] =>

@@ -1,6 +1,7 @@
 import { tableOf } from '../../platform/db/table.ts'
 import type { Opened } from './database.ts'
-import { type Kind, type SampleRow, trafficKind, usageKind } from './kinds.ts'
+import type { DatastoreSample } from './datastore-samples.ts'
+import { datastoreKind, type Kind, type SampleRow, trafficKind, usageKind } from './kinds.ts'
 import type { TrafficSample, UsageSample } from './samples.ts'
 import { seriesIdOf } from './series-ids.ts'
 
@@ -54,6 +55,10 @@ export function writeSweep(opened: Opened, sweep: Sweep): void {
     throw error
   }
 }
+
+/** Stores what a server of a datastore told, in a window of its own time. */
+export const writeDatastore = (opened: Opened, service: string, sample: DatastoreSample): void =>
+  opened.db.transaction(() => insertFine(opened, datastoreKind, { service, instance: '', sample })).immediate()
 
 /** Where something of the window is there already, as when the clock was set back, both are joined. */
 function insertFine<S extends { at: number }>(opened: Opened, kind: Kind<S>, { service, instance, sample }: Sampled<S>): void {

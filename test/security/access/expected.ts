@@ -229,6 +229,7 @@ export const expected: Record<OperationId, Expected> = {
   deleteKeyValue: entry('datastores.delete', 204),
   suspendKeyValue: entry('datastores.update', 202),
   resumeKeyValue: entry('datastores.update', 202),
+  getKeyValueStats: entry('datastores.read', 409),
   restartKeyValue: entry('datastores.update', 202),
   getKeyValueConnectionInfo: read('datastores.credentials'),
   listRedis: read('datastores.read'),

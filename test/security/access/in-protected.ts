@@ -79,6 +79,7 @@ export const inProtected: Record<OfPlaced | Declared, InProtected> = {
   deleteKeyValue: 'refused',
   suspendKeyValue: 'refused',
   resumeKeyValue: 'allowed',
+  getKeyValueStats: 'allowed',
   restartKeyValue: 'allowed',
   getKeyValueConnectionInfo: 'refused',
   getRedis: 'allowed',

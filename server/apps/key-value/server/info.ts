@@ -1,3 +1,5 @@
+import { mostCommands } from '../../../../shared/key-value.ts'
+
 /** What is read of the answer to `INFO`. Times are milliseconds since 1970, sizes bytes. */
 export interface ServerInfo {
   isLoading: boolean
@@ -49,6 +51,28 @@ export function readInfo(text: string): ServerInfo {
     keys: keysIn(told),
   }
 }
+
+export interface CommandFigures {
+  command: string
+  calls: number
+  totalMs: number
+  /** Refused before they ran, or ended with an error. */
+  failed: number
+}
+
+const commandPattern = /^cmdstat_([^:\r\n]+):calls=(\d+),usec=(\d+)(.*)$/gm
+
+/** Lines such as `cmdstat_get:calls=4,usec=9,usec_per_call=2.25,rejected_calls=0,failed_calls=1`, what took most time first. */
+export const readCommands = (text: string): CommandFigures[] =>
+  [...text.matchAll(commandPattern)]
+    .map(([, name = '', calls, usec, rest = '']) => ({
+      command: name.replaceAll('|', ' ').toUpperCase(),
+      calls: Number(calls),
+      totalMs: Number(usec) / 1000,
+      failed: [...rest.matchAll(/(?:rejected|failed)_calls=(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0),
+    }))
+    .toSorted((one, other) => other.totalMs - one.totalMs)
+    .slice(0, mostCommands)
 
 /** Lines such as `db0:keys=4,expires=0,avg_ttl=0`. */
 const keysIn = (told: ReadonlyMap<string, string>): number =>

@@ -34,6 +34,10 @@ export const COUNTS = asJson(`
     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS "limit",
     (SELECT ${hitRatio('sum(blks_hit)', 'sum(blks_read)')} FROM pg_stat_database) AS "cacheHitRatio"`)
 
+export const FIGURES = asJson(`
+  SELECT (SELECT count(*) FROM pg_stat_activity WHERE ${OF_PEOPLE})::int AS connections, coalesce(sum(blks_hit), 0)::float8 AS hits,
+    coalesce(sum(blks_read), 0)::float8 AS misses, coalesce(sum(xact_commit + xact_rollback), 0)::float8 AS operations FROM pg_stat_database`)
+
 export const LOCKS = asJson(`
   SELECT ${session('a')}, ${ms('clock_timestamp() - coalesce(l.waitstart, a.state_change)')} AS "waitMs",
     l.mode || ' on ' || l.locktype AS lock, CASE WHEN l.relation IS NOT NULL THEN l.relation::regclass::text END AS relation,
