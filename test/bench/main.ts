@@ -16,6 +16,8 @@ const names = [
   'density',
   'datastores',
   'backups',
+  'postgres',
+  'key-value',
   'audit',
   'events',
   'variables',
