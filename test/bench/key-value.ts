@@ -9,8 +9,8 @@ import { type Platform, startPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 import { inTurns, printRatio } from './turns.ts'
 
-const ROUNDS = 5
-const REQUESTS = 100_000
+const ROUNDS = 3
+const REQUESTS = 50_000
 const GOAL = 0.95
 const PLAN = 'pro_plus'
 const PASSWORD = 'of-the-peer'
