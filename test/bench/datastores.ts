@@ -44,7 +44,8 @@ async function times(measure: (index: number) => Promise<number>): Promise<numbe
 
 async function creation({ url, adminToken: token }: Platform, kind: Kind, name: string): Promise<number> {
   const begun = performance.now()
-  const { body } = await call<{ id: string }>(`${url}/v1/${kind}`, { token, json: { name } })
+  const { status, body } = await call<{ id: string }>(`${url}/v1/${kind}`, { token, json: { name } })
+  if (status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`)
   await until(
     `${name} is available`,
     async () => (await call<{ status: string }>(`${url}/v1/${kind}/${body.id}`, { token })).body.status === 'available',

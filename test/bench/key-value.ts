@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { configFile } from '../../server/apps/key-value/server/config.ts'
 import { runProcess, spawnProcess } from '../../server/platform/process/spawn.ts'
+import { keyValuePlans } from '../../shared/key-value.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { makeStore } from '../support/key-value.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
+import { confine } from './confine.ts'
 import { inTurns, printRatio } from './turns.ts'
 
 const ROUNDS = 3
@@ -63,11 +65,13 @@ async function startPeer(): Promise<{ way: Way; stop(): Promise<void> }> {
   const server = spawnProcess(['redis-server', join(dir, 'redis.conf'), '--port', String(port), '--dir', dir], { stdout: 'ignore' })
   const ask = ['redis-cli', '-p', String(port), '--user', 'bench', '--pass', PASSWORD, '--no-auth-warning', 'PING']
   await until('redis-server answers', async () => (await runProcess(ask)).stdout.trim() === 'PONG')
+  const release = confine(server.pid, keyValuePlans[PLAN].cpu)
   return {
     way: { host: '127.0.0.1', port, user: 'bench', password: PASSWORD },
     async stop() {
       server.kill('SIGKILL')
       await server.exited
+      release()
       rmSync(dir, { recursive: true, force: true })
     },
   }

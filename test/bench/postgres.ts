@@ -9,12 +9,13 @@ import { call } from '../support/client.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { startPostgresServer } from '../support/postgres-server.ts'
 import { until } from '../support/until.ts'
+import { confine } from './confine.ts'
 import { inTurns, printRatio } from './turns.ts'
 
 const [ROUNDS, SECONDS, SCALE] = [3, 5, 10]
 const GOAL = 0.95
 const PLAN = 'pro_8gb'
-const SIZE_GB = 8
+const SIZE_GB = 2
 const LONG_MS = 120_000
 
 const kinds = [
@@ -32,10 +33,12 @@ export async function run(): Promise<void> {
     const ours = await createDatabase(platform)
     const settings = settingsOf({ plan: postgresPlans[PLAN], sizeGb: SIZE_GB, version: 15 })
     const peer = await startPostgresServer('fsync=on', ...Object.entries(settings).map(([name, value]) => `${name}=${value}`))
+    const release = confine(peer.pid, postgresPlans[PLAN].cpu)
     try {
       await compare(platform, { ours, peer: `host=127.0.0.1 port=${peer.port} user=test_user password=pw dbname=test_db` })
     } finally {
       await peer.stop()
+      release()
     }
   } finally {
     await platform.close()
@@ -44,7 +47,9 @@ export async function run(): Promise<void> {
 
 async function createDatabase({ url, adminToken: token, context }: Platform): Promise<string> {
   const wanted = { name: 'bench', plan: PLAN, diskSizeGB: SIZE_GB }
-  const { id } = (await call<Postgres>(`${url}/v1/postgres`, { token, json: wanted })).body
+  const { status, body: made } = await call<Postgres>(`${url}/v1/postgres`, { token, json: wanted })
+  if (status !== 201) throw new Error(`${status} ${JSON.stringify(made)}`)
+  const { id } = made
   const path = `${url}/v1/postgres/${id}`
   await until('it is available', async () => (await call<Postgres>(path, { token })).body.status === 'available', LONG_MS)
   const { body } = await call<PostgresConnectionInfo>(`${path}/connection-info`, { token })

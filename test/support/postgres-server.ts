@@ -8,6 +8,7 @@ import { until } from './until.ts'
 /** A PostgreSQL of this machine, on a port of 127.0.0.1, with `test_user` and the superuser `cpd_admin`, both of password `pw`, and the database `test_db`. */
 export interface PostgresServer {
   port: number
+  pid: number
   /** The folder of psql, pgbench and the like. */
   programs: string
   stop(): Promise<void>
@@ -45,6 +46,7 @@ export async function startPostgresServer(...more: string[]): Promise<PostgresSe
   )
   return {
     port,
+    pid: server.pid,
     programs,
     async stop() {
       server.kill('SIGQUIT')
