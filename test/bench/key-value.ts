@@ -14,7 +14,7 @@ import { inTurns, printRatio } from './turns.ts'
 const ROUNDS = 3
 const REQUESTS = 50_000
 const GOAL = 0.95
-const PLAN = 'pro_plus'
+const PLAN = 'pro'
 const PASSWORD = 'of-the-peer'
 
 const kinds = [

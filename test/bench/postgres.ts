@@ -33,8 +33,9 @@ export async function run(): Promise<void> {
     const ours = await createDatabase(platform)
     const settings = settingsOf({ plan: postgresPlans[PLAN], sizeGb: SIZE_GB, version: 15 })
     const peer = await startPostgresServer('fsync=on', ...Object.entries(settings).map(([name, value]) => `${name}=${value}`))
-    const release = confine(peer.pid, postgresPlans[PLAN].cpu)
+    let release = () => {}
     try {
+      release = confine(peer.pid, postgresPlans[PLAN].cpu)
       await compare(platform, { ours, peer: `host=127.0.0.1 port=${peer.port} user=test_user password=pw dbname=test_db` })
     } finally {
       await peer.stop()

@@ -47,7 +47,7 @@ export function settingsOf({ plan, sizeGb, version }: ServerSize): Record<string
     unix_socket_directories: '',
     tcp_keepalives_idle: '60',
     shared_preload_libraries: 'pg_stat_statements',
-    'pg_stat_statements.max': '1000',
+    'pg_stat_statements.max': isSmall ? '500' : '1000',
     'pg_stat_statements.track_utility': 'off',
     'pg_stat_statements.save': 'on',
     timezone: 'UTC',
