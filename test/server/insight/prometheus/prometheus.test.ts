@@ -81,7 +81,7 @@ describe('a scrape', () => {
   let storeId = ''
   const snapshotOf = (id: string) => ({
     facts: { id, hasLiveRelease: true, cpuLimit: 500, memoryLimit: 512 },
-    total: usageSample(0),
+    total: usageSample(0, { disk: 300, diskSize: 1000 }),
     instances: ['00001', '00002'].map((end) => ({ instance: `${id}-${end}`, sample: usageSample(0), cpuTotalUs: 12_345_678 })),
     traffic: trafficSample(0),
   })
@@ -137,6 +137,8 @@ describe('a scrape', () => {
       `cpd_instance_cpu_seconds_total{service="${storeId}",service_name="orders",instance_id="${storeId}-00001"} 12.345678\n`,
     )
     expect(body).toContain(`cpd_service_memory_limit_bytes{service="${storeId}",service_name="orders"} 536870912\n`)
+    expect(body).toContain(`cpd_service_disk_used_bytes{service="${storeId}",service_name="orders"} 300\n`)
+    expect(body).toContain(`cpd_service_disk_size_bytes{service="${storeId}",service_name="orders"} 1000\n`)
     expect(body).not.toContain(`cpd_http_bytes_total{service="${storeId}"`)
     expect(body).toContain('cpd_datastores{kind="postgres"} 1\n')
     const { body: listed } = await call<ServiceUsage[]>(`${server.url}/v1/metrics`, { token: server.adminToken })
