@@ -53,7 +53,8 @@ const RESCUE_GB = 1
  * nobody can make room in a server that is down. Returns what to tell people.
  */
 export function rescueFromFullDisk(context: AppContext, datastore: StoredDatastore): string {
-  const { id, sizeGb, growToGb } = datastore
+  const { id, sizeGb, growToGb, volumeKind } = datastore
+  if (volumeKind === 'folder') return 'The disk of the machine is full, too full for its server to come up. Its operator can make room.'
   const full = `Its disk of ${sizeGb} GB is full, too full for its server to come up.`
   if (growToGb !== null) return `${full} It is growing.`
   if (context.engine.volumes.capabilities.grow === 'never' || context.engine.volumes.roomBytes() < bytesOf(RESCUE_GB))

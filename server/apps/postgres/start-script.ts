@@ -59,7 +59,7 @@ ballast_mb() {
   if [ -e "$ballast" ]; then echo $(($(stat -c %s "$ballast") / 1048576)); else echo 0; fi
 }
 keep_ballast() {
-  until grep -q '^ready' "$data/postmaster.pid" 2>/dev/null; do sleep 1; done
+  until grep -qE '^(ready|standby)' "$data/postmaster.pid" 2>/dev/null; do sleep 1; done
   while has=$(ballast_mb); [ "$has" -lt 64 ]; do
     wants=$((has + $(free_mb) - 24))
     [ "$wants" -le 64 ] || wants=64

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { growByItself } from '../../../../server/apps/datastores/disk-growth.ts'
 import { datastoreOwner } from '../../../../server/apps/datastores/owner.ts'
 import { datastoreById, updateDatastore } from '../../../../server/apps/datastores/store.ts'
 import { revertParameters } from '../../../../server/apps/postgres/prove-parameters.ts'
 import { postgresById, updatePostgres } from '../../../../server/apps/postgres/store.ts'
 import type { WorkloadEnd } from '../../../../server/runtime/workloads/owner.ts'
 import { insertWorkload, type StoredWorkload, updateWorkload, workloadById } from '../../../../server/runtime/workloads/store.ts'
+import { bytesOf } from '../../../../shared/disk.ts'
 import { addDatastore } from '../../../support/datastores.ts'
 import { startTestServer, type TestServer } from '../../../support/server.ts'
 
@@ -42,9 +44,36 @@ test('a server that cannot come up on its full disk is given a larger one, once'
   end(workload, 1)
   expect(datastoreById(db, id)?.growToGb).toBeNull()
   end(workload, FULL)
+  expect(datastoreById(db, id)).toMatchObject({ growToGb: null, problem: expect.stringContaining('disk of the machine is full') })
+  db.query("UPDATE datastores SET volume_kind = 'image' WHERE id = ?").run(id)
+  end(workload, FULL)
   expect(datastoreById(db, id)).toMatchObject({ growToGb: 2, problem: expect.stringContaining('It grows by 1 GB') })
   end(workload, FULL)
   expect(datastoreById(db, id)?.growToGb).toBe(2)
+})
+
+test('a disk grows by itself where that is wished, and that it cannot is told once', () => {
+  const { context } = server
+  const { id } = coming()
+  const told = () =>
+    server.db.query<{ type: string }, [string]>("SELECT type FROM events WHERE service_id = ? AND type LIKE '%disk%'").all(id).length
+  const look = (room: number, usedBytes: number, now: number) => {
+    const volumes = { ...context.engine.volumes, roomBytes: () => bytesOf(room) }
+    const datastore = datastoreById(server.db, id)
+    if (datastore === undefined) throw new Error('There is no datastore')
+    const given = { ...context, now: () => now, engine: { ...context.engine, volumes } }
+    growByItself(given, { growthStepGb: () => 5 } as never, { datastore, space: { usedBytes, sizeBytes: 100 } })
+    return datastoreById(server.db, id)?.growToGb
+  }
+  const MINUTE = 60_000
+  expect([look(9, 89, 0), told()]).toEqual([null, 0])
+  expect([look(0, 90, 0), told()]).toEqual([null, 1])
+  expect([look(9, 90, MINUTE), told()]).toEqual([null, 1])
+  expect([look(0, 90, 11 * MINUTE), told()]).toEqual([null, 1])
+  // Emptied meanwhile, it is looked at anew.
+  expect([look(0, 50, 12 * MINUTE), look(0, 95, 13 * MINUTE), told()]).toEqual([null, null, 2])
+  expect([look(2, 95, 24 * MINUTE), told()]).toEqual([3, 2])
+  expect(look(9, 95, 50 * MINUTE)).toBe(3)
 })
 
 test('parameters are taken back from one that has come up with others, not at its first failure and not twice', () => {
