@@ -103,6 +103,8 @@ describe.runIf(hasImages)('a database on a disk that fills', { timeout: 2 * SLOW
       ),
     )
     await expect(idle.run('INSERT INTO kept VALUES (3)')).rejects.toThrow('read-only transaction')
+    const inTransaction = "SELECT pid FROM pg_stat_activity WHERE state = 'idle in transaction'"
+    await until('who writes is cut off', async () => (await run(inTransaction)).length === 0)
     // Its session was cut off, whatever this says in another.
     await writer.run('COMMIT').catch(() => {})
     await writer.close()
@@ -146,6 +148,20 @@ describe.runIf(hasImages)('a database on a disk that fills', { timeout: 2 * SLOW
       await call(path(), { ...asAdmin(), method: 'PATCH', json: { diskSizeGB: (await get()).diskSizeGB + 1 } })
       await isAvailable(({ diskState }) => diskState !== 'full')
     }
+  })
+
+  test('grows by itself at 90 %, if that is wished', async () => {
+    const json = { name: 'growing', enableDiskAutoscaling: true }
+    id = (await call<Postgres>(`${platform.url}/v1/postgres`, { ...asAdmin(), json })).body.id
+    await isAvailable()
+    await run('CREATE UNLOGGED TABLE filler (body text); ALTER TABLE filler ALTER body SET STORAGE PLAIN')
+    await fillUntil((size) => size * 0.08)
+    await isAvailable(({ diskSizeGB, diskState }) => diskSizeGB === 5 && diskState === 'ok')
+    await fill(40 * MIB)
+    expect(await tellsOf('postgres_disk_nearly_full', 'postgres_disk_full', 'postgres_disk_size_changed')).toEqual([
+      'postgres_disk_nearly_full',
+      'postgres_disk_size_changed',
+    ])
   })
 
   test('says how much of its disk is taken over time', async () => {
