@@ -139,7 +139,7 @@ describe.runIf(hasImages)('a database on a disk that fills', { timeout: 2 * SLOW
       if (round === 3) rmSync(`${root}/ballast`, { force: true })
       spawnSync('sh', ['-c', `cat /dev/zero >>${root}/filler`])
       expect(space(pid).free).toBeLessThan(MIB)
-      for (const one of membersOf(pid)) process.kill(one, 'SIGKILL')
+      spawnSync('kill', ['-KILL', ...membersOf(pid).map(String)])
       await until('it was started again', () => (running()?.restarts ?? 0) > (before?.restarts ?? 0), SLOW_MS)
       await isAvailable()
       // What was committed a moment before may be lost, as the settings of this database say; nothing of before that is.
@@ -155,7 +155,8 @@ describe.runIf(hasImages)('a database on a disk that fills', { timeout: 2 * SLOW
     id = (await call<Postgres>(`${platform.url}/v1/postgres`, { ...asAdmin(), json })).body.id
     await isAvailable()
     await run('CREATE UNLOGGED TABLE filler (body text); ALTER TABLE filler ALTER body SET STORAGE PLAIN')
-    await fillUntil((size) => size * 0.08)
+    // Where disks grow while nothing uses them, the server stops for it and cuts us off.
+    await fillUntil((size) => size * 0.08).catch(() => {})
     await isAvailable(({ diskSizeGB, diskState }) => diskSizeGB === 5 && diskState === 'ok')
     await fill(40 * MIB)
     expect(await tellsOf('postgres_disk_nearly_full', 'postgres_disk_full', 'postgres_disk_size_changed')).toEqual([
