@@ -48,6 +48,9 @@ export const Postgres = Type.Object(
     connectionPool: OneOf(connectionPools),
     readReplicas: Type.Array(Type.Object({ id: Id('postgres'), name: Type.String() })),
     primaryPostgresID: Type.Optional(Type.String({ description: 'Of a read replica: whom it follows' })),
+    replicationLagSeconds: Type.Optional(
+      Type.Number({ description: 'Of a read replica: how far it is behind, as measured in the last minute' }),
+    ),
     parameterOverrides: Type.Optional(Type.Record(Type.String(), Type.String())),
   },
   { $id: 'Postgres' },

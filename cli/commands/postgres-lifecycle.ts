@@ -62,6 +62,7 @@ async function get(context: Context, name: string): Promise<void> {
     ['Id', found.id],
     ['Status', found.status],
     ['Replica of', found.primaryPostgresID],
+    ['Behind', found.replicationLagSeconds === undefined ? undefined : `${found.replicationLagSeconds} s`],
     ['Replicas', found.readReplicas.map((replica) => replica.name).join(', ') || undefined],
     ['Plan', found.plan],
     ['Version', found.version],

@@ -57,6 +57,7 @@ const units: Record<MetricUnit, (value: number) => string> = {
   keys: (value) => round(value, 1),
   lookups: (value) => round(value, 0),
   per_second: (value) => `${round(value, value < 10 ? 1 : 0)} /s`,
+  seconds: (value) => `${round(value, 1)} s`,
 }
 
 export const formatValue = (unit: MetricUnit, value: number): string => units[unit](value)

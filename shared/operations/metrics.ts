@@ -81,6 +81,14 @@ export const metricOperations = defineOperations({
     ...series,
   },
   queryDiskCapacity: { ...common, path: '/v1/metrics/disk-capacity', summary: 'Bytes that a disk can hold', query: MetricQuery, ...series },
+  queryReplicationLag: {
+    ...common,
+    path: '/v1/metrics/replication-lag',
+    summary: 'Seconds that read replicas are behind',
+    description: 'The most in each step, of the last two days. Of a database that is written to there is none.',
+    query: MetricQuery,
+    ...series,
+  },
   queryCpuTarget: { ...notMeasured, path: '/v1/metrics/cpu-target', summary: 'Processor use that autoscaling aims at: not measured' },
   queryMemoryTarget: { ...notMeasured, path: '/v1/metrics/memory-target', summary: 'Memory use that autoscaling aims at: not measured' },
   queryActiveConnections: {

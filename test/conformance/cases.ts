@@ -341,6 +341,7 @@ export const successCases: Record<OperationId, Prepare> = {
   queryDiskCapacity: measured((id) => `/v1/metrics/disk-capacity?resource=${id}`),
   queryCpuTarget: measured((id) => `/v1/metrics/cpu-target?resource=${id}`),
   queryMemoryTarget: measured((id) => `/v1/metrics/memory-target?resource=${id}`),
+  queryReplicationLag: measured((id) => `/v1/metrics/replication-lag?resource=${id}`),
   queryActiveConnections: measured((id) => `/v1/metrics/active-connections?resource=${id}`),
   scrapeMetrics: measured(() => '/metrics'),
   listLogs: ({ serviceId }) => [

@@ -52,6 +52,7 @@ const neededQuery: Partial<Record<OperationId, string>> = {
   queryDiskCapacity: someService,
   queryCpuTarget: someService,
   queryMemoryTarget: someService,
+  queryReplicationLag: someService,
   queryActiveConnections: someService,
 }
 

@@ -5,6 +5,7 @@ import { slotOf } from '../../server/apps/postgres/following.ts'
 import { asAdmin } from '../../server/apps/postgres/session.ts'
 import { dropSlot, oldestSegmentOn } from '../../server/apps/replication/slots.ts'
 import { workloadsOf } from '../../server/runtime/workloads/store.ts'
+import type { TimeSeries } from '../../shared/metrics.ts'
 import type { Postgres, PostgresConnectionInfo } from '../../shared/postgres.ts'
 import { call } from '../support/client.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
@@ -66,6 +67,9 @@ test('a replica is read from alone, with the users of its primary, and says whos
   await withSql(primary.id, (sql) => sql`INSERT INTO rows VALUES (1)`)
   await untilRows(replica.id, [1])
   await expect(withSql(replica.id, (sql) => sql`INSERT INTO rows VALUES (2)`)).rejects.toThrow('read-only')
+  await until('its lag is told', async () => (await untilAvailable(replica.id)).replicationLagSeconds !== undefined, LONG_MS)
+  const lag = await call<TimeSeries[]>(`${platform.url}/v1/metrics/replication-lag?resource=${replica.id}`, { token: platform.adminToken })
+  expect(lag.body).toMatchObject([{ unit: 'seconds', labels: [{ field: 'resource', value: replica.id }] }])
   const list = async (query: string) => (await ask<{ postgres: Postgres }[]>(query)).body.map(({ postgres }) => postgres.name)
   expect([await list(''), await list('?includeReplicas=false')]).toEqual([['shop-reads', 'shop'], ['shop']])
 }, 120_000)

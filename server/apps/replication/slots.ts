@@ -2,6 +2,7 @@ import type { PostgresConnection } from '../../platform/postgres/connect.ts'
 import { isSegment, segmentNumberAt, segmentNumberOf } from '../backups/rules/wal-names.ts'
 import { isSlotOfFollower } from '../postgres/following.ts'
 import { quoteText } from '../postgres/sql.ts'
+import type { Replayed } from './lag.ts'
 import type { KnownSlot } from './plan.ts'
 
 /** The slots of followers on a primary. */
@@ -37,10 +38,24 @@ export async function oldestSegmentOn(sql: PostgresConnection): Promise<number> 
   )
 }
 
-/** Number of the segment in which the log of a server that follows ends. */
-export async function receivedSegmentOn(sql: PostgresConnection): Promise<number | undefined> {
-  const [row] = await sql.run('SELECT coalesce(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) AS lsn')
-  return typeof row?.lsn === 'string' ? segmentNumberAt(row.lsn) : undefined
+export interface Position extends Replayed {
+  /** Number of the segment in which its log ends. */
+  receivedSegment: number
+}
+
+/** Where a server that follows stands; undefined before it has anything. */
+export async function positionOn(sql: PostgresConnection): Promise<Position | undefined> {
+  const [row] = await sql.run(`SELECT coalesce(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) AS received,
+    pg_last_wal_replay_lsn() AS replayed, (extract(epoch FROM pg_last_xact_replay_timestamp()) * 1000)::float8 AS committed_at`)
+  if (typeof row?.received !== 'string' || typeof row.replayed !== 'string') return undefined
+  const committedAt = row.committed_at === null ? undefined : Math.round(Number(row.committed_at))
+  return { receivedSegment: segmentNumberAt(row.received), lsn: row.replayed, committedAt }
+}
+
+/** Where the log of a primary ends. */
+export async function endOfLogOn(sql: PostgresConnection): Promise<string> {
+  const [row] = await sql.run('SELECT pg_current_wal_flush_lsn() AS lsn')
+  return String(row?.lsn)
 }
 
 /** Answers to what is sent without values come as text. */

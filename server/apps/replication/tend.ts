@@ -5,12 +5,17 @@ import { workloadsOf } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'
 import { endpointOf } from '../datastores/endpoint.ts'
 import type { ServerEndpoint } from '../datastores/kind.ts'
+import { insertLag } from '../datastores/lag-store.ts'
 import { datastoreById, followersOf, OWNER_KIND, type StoredDatastore, updateDatastore } from '../datastores/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { slotOf } from '../postgres/following.ts'
 import { asAdmin } from '../postgres/session.ts'
+import { lagMs } from './lag.ts'
 import { type Follower, planReplication, type ReplicationStep } from './plan.ts'
-import { dropSlot, makeSlot, oldestSegmentOn, receivedSegmentOn, slotsOn } from './slots.ts'
+import { dropSlot, endOfLogOn, makeSlot, oldestSegmentOn, positionOn, slotsOn } from './slots.ts'
+
+/** Lag is measured so often. */
+const LOOK_EVERY_MS = 15_000
 
 interface Tended {
   datastore: StoredDatastore
@@ -25,28 +30,30 @@ interface Primary {
 /** Servers whose slots were looked at since this control plane began: those of followers that went while it was down are found then. */
 const looked = new WeakMap<AppContext['db'], Set<string>>()
 
-/** What is due for a server that runs, whichever side of a replication it is on. Repeatable. @throws whatever refuses. */
-export async function tendReplication(context: AppContext, { datastore, endpoint }: Tended): Promise<void> {
+/** What is due for a server that runs, whichever side of a replication it is on. Returns when to look again (ms since 1970). Repeatable. @throws whatever refuses. */
+export async function tendReplication(context: AppContext, { datastore, endpoint }: Tended): Promise<number | undefined> {
   const { id, phase, primaryId } = datastore
-  if (phase !== 'ready' && primaryId === null) return
-  if (primaryId !== null) return phase === 'deleting' ? undefined : await context.work.ways.open(datastore)
+  if (phase !== 'ready' && primaryId === null) return undefined
+  if (primaryId !== null) {
+    if (phase !== 'deleting') await context.work.ways.open(datastore)
+    return undefined
+  }
   const seen = looked.get(context.db) ?? new Set()
   looked.set(context.db, seen)
   const start = `${id} ${endpoint.host}:${endpoint.port}`
-  if (followersOf(context.db, id).length === 0 && seen.has(start)) return
+  const isFollowed = followersOf(context.db, id).length > 0
+  if (!isFollowed && seen.has(start)) return undefined
   await tendFollowers(context, { id, endpoint })
   seen.add(start)
+  return isFollowed ? context.now() + LOOK_EVERY_MS : undefined
 }
 
 /** Has the server of a primary keep a place in its log for each who follows it and for nobody else. Repeatable. @throws whatever refuses. */
 async function tendFollowers(context: AppContext, primary: Primary): Promise<void> {
-  const followers = await Promise.all(
-    followersOf(context.db, primary.id)
-      .filter(({ phase }) => phase !== 'deleting')
-      .map((follower) => lookAt(context, follower)),
-  )
+  const following = followersOf(context.db, primary.id).filter(({ phase }) => phase !== 'deleting')
   await asAdmin(context, primary, async (sql) => {
-    const [slots, oldestSegment] = [await slotsOn(sql), await oldestSegmentOn(sql)]
+    const [slots, oldestSegment, end] = [await slotsOn(sql), await oldestSegmentOn(sql), await endOfLogOn(sql)]
+    const followers = await Promise.all(following.map((follower) => lookAt(context, follower, end)))
     for (const step of planReplication({ followers, slots, oldestSegment })) {
       if (step.kind === 'make_slot') await makeSlot(sql, step.slot)
       else if (step.kind === 'drop_slot') await dropSlot(sql, step.slot)
@@ -55,11 +62,15 @@ async function tendFollowers(context: AppContext, primary: Primary): Promise<voi
   })
 }
 
-async function lookAt(context: AppContext, follower: StoredDatastore): Promise<Follower> {
+async function lookAt(context: AppContext, follower: StoredDatastore, endOfPrimary: string): Promise<Follower> {
   const { id } = follower
   const endpoint = endpointOf(context, follower)
-  const receivedSegment = endpoint && (await asAdmin(context, { id, endpoint }, receivedSegmentOn).catch(() => undefined))
-  return { id, slot: slotOf(follower), receivedSegment }
+  const position = endpoint && (await asAdmin(context, { id, endpoint }, positionOn).catch(() => undefined))
+  const now = context.now()
+  const lag = position && lagMs(endOfPrimary, position, now)
+  if (lag !== undefined && datastoreById(context.db, id) !== undefined)
+    insertLag(context.db, { datastoreId: id, at: Math.floor(now / 1000), lagMs: lag })
+  return { id, slot: slotOf(follower), receivedSegment: position?.receivedSegment }
 }
 
 const STALE = 'It fell further behind than its primary keeps log for, and takes all of the content anew.'

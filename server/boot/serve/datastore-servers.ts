@@ -35,8 +35,5 @@ const hooksOf = (context: Context): Parameters<typeof postgresServer>[1] => ({
 /** What databases have to do with others. */
 const replicated = (context: Context): Pick<DatastoreServer, 'mayRun' | 'tend'> => ({
   mayRun: async (datastore) => datastore.primaryId === null || (await mayFollow(context, datastore)),
-  async tend(datastore, endpoint) {
-    await tendReplication(context, { datastore, endpoint })
-    return undefined
-  },
+  tend: (datastore, endpoint) => tendReplication(context, { datastore, endpoint }),
 })

@@ -15,6 +15,7 @@ import type { InsightContext } from '../context.ts'
 import { scrape } from '../prometheus/scrape.ts'
 import { visibleDatastores, visibleServices } from '../visible-services.ts'
 import { answerDatastores, answerHistory, answerTraffic, answerUsage, type Question } from './answer.ts'
+import { answerLag } from './lag.ts'
 import { type RangeQuery, refused } from './rules.ts'
 import { presentDatastoreUsage, presentUsage } from './service-usage.ts'
 
@@ -34,6 +35,7 @@ type MetricIds = Extract<
   | 'queryMemoryLimit'
   | 'queryDiskUsage'
   | 'queryDiskCapacity'
+  | 'queryReplicationLag'
   | 'queryCpuTarget'
   | 'queryMemoryTarget'
   | 'queryActiveConnections'
@@ -78,6 +80,7 @@ export const metricRoutes: Handlers<MetricIds, InsightContext> = {
   queryMemoryLimit: ({ actor, query }, context) => traffic(context, actor, { query, metric: 'memory-limit' }),
   queryDiskUsage: ({ actor, query }, context) => usage(context, actor, { query, metric: 'disk-usage' }),
   queryDiskCapacity: ({ actor, query }, context) => usage(context, actor, { query, metric: 'disk-capacity' }),
+  queryReplicationLag: ({ actor, query }, context) => answerLag(context.db, questionOf(context, actor, query)),
   queryCpuTarget: ({ actor, query }, context) => notMeasured(context, actor, query),
   queryMemoryTarget: ({ actor, query }, context) => notMeasured(context, actor, query),
   queryActiveConnections: ({ actor, query }, context) =>

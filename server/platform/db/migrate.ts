@@ -37,6 +37,7 @@ import postgresClusters from './migrations/0033_postgres_clusters.sql' with { ty
 import replicas from './migrations/0034_replicas.sql' with { type: 'text' }
 import transfers from './migrations/0035_transfers.sql' with { type: 'text' }
 import datastoreDisks from './migrations/0036_datastore_disks.sql' with { type: 'text' }
+import replicaLags from './migrations/0037_replica_lags.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -76,6 +77,7 @@ const migrations: Migration[] = [
   { version: 34, up: [replicas], down: '' },
   { version: 35, up: [transfers], down: '' },
   { version: 36, up: [datastoreDisks], down: '' },
+  { version: 37, up: [replicaLags], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

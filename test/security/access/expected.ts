@@ -266,6 +266,7 @@ export const expected: Record<OperationId, Expected> = {
   queryDiskCapacity: measured,
   queryCpuTarget: measured,
   queryMemoryTarget: measured,
+  queryReplicationLag: measured,
   queryActiveConnections: measured,
   scrapeMetrics: read('metrics.read'),
   listSessions: person(200),
