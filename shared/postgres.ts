@@ -98,7 +98,12 @@ const changeable = {
   plan: Type.Optional(OneOf(planNames)),
   diskSizeGB: Type.Optional(Size),
   enableDiskAutoscaling: Type.Optional(Type.Boolean({ description: 'Whether its disk grows by itself when it is nearly full' })),
-  enableHighAvailability: Type.Optional(Type.Boolean()),
+  enableHighAvailability: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether a standby on the same machine takes its place when its server or its files are broken. It is no help when the machine is lost.',
+    }),
+  ),
   connectionPool: Pool,
   ipAllowList: Type.Optional(
     Type.Array(IpAllowListInput.items, {

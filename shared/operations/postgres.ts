@@ -77,6 +77,12 @@ export const postgresOperations = defineOperations({
     summary: 'Stop a database and keep what is in it',
   },
   resumePostgres: { ...change, path: '/v1/postgres/:postgresId/resume', summary: 'Start a database that was suspended' },
+  failoverPostgres: {
+    ...change,
+    path: '/v1/postgres/:postgresId/failover',
+    summary: 'Have the standby of a database take its place',
+    description: 'Takes a moment, in which nobody can connect. Names, users, addresses and backups stay; read replicas are made anew.',
+  },
   restartPostgres: { ...change, path: '/v1/postgres/:postgresId/restart', summary: 'Restart a database' },
   getPostgresConnectionInfo: {
     ...common,

@@ -16,6 +16,7 @@ import { postgresRoutes } from '../../apps/postgres/routes.ts'
 import { createPostgresTunnelRoutes } from '../../apps/postgres/tunnel/routes.ts'
 import { environmentRoutes } from '../../apps/projects/routes/environment-routes.ts'
 import { projectRoutes } from '../../apps/projects/routes/routes.ts'
+import { replicationRoutes } from '../../apps/replication/routes.ts'
 import { edgeRuleRoutes } from '../../apps/services/routes/edge-rule-routes.ts'
 import { serviceRoutes } from '../../apps/services/routes/routes.ts'
 import { settingRoutes } from '../../apps/services/routes/settings-routes.ts'
@@ -213,6 +214,7 @@ function handlersOf(context: ApiContext): Handlers<OperationId, ApiContext> {
     ...postgresInsightRoutes,
     ...createPostgresTunnelRoutes(context),
     ...backupRoutes,
+    ...replicationRoutes,
     ...transferRoutes,
     ...certificateRoutes,
     ...logRoutes,

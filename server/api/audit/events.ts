@@ -166,6 +166,7 @@ export const auditEvents: AuditEvents<ApiContext> = {
   startPostgresImport: { event: 'postgres.import_requested', ...ofPostgres },
   uploadPostgresDump: { event: 'postgres.import_requested', ...ofPostgres },
   cancelPostgresImport: { event: 'postgres.import_canceled', ...ofPostgres },
+  failoverPostgres: { event: 'postgres.failed_over', ...ofPostgres },
   restartPostgres: { event: 'postgres.restarted', ...ofPostgres },
 
   createKeyValue: { event: 'key_value.created', ...made },

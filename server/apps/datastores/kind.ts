@@ -27,6 +27,8 @@ export interface DatastoreServer {
   readonly graceMs: number
   /** Asked before each start that is not the keeper's: whether one may be now. Repeatable. Absent: always. */
   mayRun?(datastore: StoredDatastore): Promise<boolean>
+  /** Part of each look at one, before it is decided what is to be done about it. */
+  onLook?(datastoreId: string): void
   specOf(datastore: StoredDatastore): Promise<ServerSpec>
   /** Fills a new volume with what takes its time, before the server starts for the first time. Repeatable. */
   prepare?(datastore: StoredDatastore): Promise<void>

@@ -4,7 +4,7 @@ import type { VolumeCapabilities } from '../../engines/port/volumes.ts'
 import type { StoredDatastore } from './store.ts'
 
 export interface DatastoreSituation {
-  datastore: Pick<StoredDatastore, 'id' | 'phase' | 'generation' | 'suspendedBy' | 'growToGb'>
+  datastore: Pick<StoredDatastore, 'id' | 'phase' | 'generation' | 'suspendedBy' | 'growToGb' | 'role' | 'failover'>
   sets: readonly Pick<KnownSet, 'id' | 'isDropped'>[]
   replicas: readonly Pick<Replica, 'setId' | 'phase'>[]
   grow: VolumeCapabilities['grow']
@@ -19,6 +19,8 @@ export type DatastoreAction =
   | { kind: 'drop'; setId: string }
   /** The server has come up for the first time. */
   | { kind: 'settle' }
+  /** Nothing runs of a primary that is exchanged with its standby. */
+  | { kind: 'fail_over' }
   | { kind: 'prepare_removal' }
   | { kind: 'remove' }
 
@@ -29,11 +31,7 @@ export function planDatastore(situation: DatastoreSituation): DatastoreAction[] 
   const { datastore, replicas } = situation
   if (datastore.phase === 'deleting') return planRemoval(situation)
   const isGrowing = datastore.growToGb !== null
-  if (!wantsServer(situation)) {
-    const drops = dropsOf(situation, undefined)
-    if (drops.length > 0) return drops
-    return isGrowing && replicas.length === 0 && situation.sets.length === 0 ? makeAndGrow(datastore) : []
-  }
+  if (!wantsServer(situation)) return planStill(situation)
   const setId = setIdOf(datastore)
   const isApplied = situation.sets.some((set) => set.id === setId && !set.isDropped)
   const isUp = replicas.some((replica) => replica.setId === setId && replica.phase === 'running')
@@ -47,14 +45,23 @@ export function planDatastore(situation: DatastoreSituation): DatastoreAction[] 
   ]
 }
 
+/** What is done while its server is not to run. */
+function planStill(situation: DatastoreSituation): DatastoreAction[] {
+  const { datastore, sets, replicas } = situation
+  const drops = dropsOf(situation, undefined)
+  if (drops.length > 0 || sets.length + replicas.length > 0) return drops
+  if (datastore.failover !== null) return datastore.role === 'primary' ? [{ kind: 'fail_over' }] : []
+  return datastore.growToGb === null ? [] : makeAndGrow(datastore)
+}
+
 /** Whether a server may begin now: one whose disk is to grow waits for that, as it may be what it lacks. */
 export const mayBegin = (situation: Pick<DatastoreSituation, 'datastore' | 'grow'>): boolean =>
   wantsServer(situation) && situation.datastore.growToGb === null
 
 /** Whether its server is to run now: volumes that grow only while nothing uses them come first. */
 export function wantsServer({ datastore, grow }: Pick<DatastoreSituation, 'datastore' | 'grow'>): boolean {
-  const { phase, suspendedBy, growToGb } = datastore
-  if ((phase !== 'creating' && phase !== 'ready') || suspendedBy !== null) return false
+  const { phase, suspendedBy, growToGb, failover } = datastore
+  if ((phase !== 'creating' && phase !== 'ready') || suspendedBy !== null || failover !== null) return false
   return growToGb === null || (grow === 'online' && phase === 'ready')
 }
 

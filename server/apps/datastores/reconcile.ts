@@ -11,6 +11,7 @@ import { deleteWorkloadsOf, workloadsOf } from '../../runtime/workloads/store.ts
 import type { AppContext } from '../context.ts'
 import { refuseGrowth } from './disk-growth.ts'
 import { recordDatastoreEvent } from './events.ts'
+import { stepFailover } from './failover.ts'
 import { changeToFollow } from './follow.ts'
 import type { DatastoreServers } from './kind.ts'
 import { SERVER } from './owner.ts'
@@ -30,13 +31,25 @@ export async function reconcileDatastore(context: AppContext, servers: Datastore
     if (datastore === undefined) return undefined
     const actions = planNow(context, datastore)
     if (actions.length === 0) return undefined
-    if (actions.some(({ kind }) => kind === 'grow_volume' || kind === 'remove') && (await isHeldUp(context, datastore)))
-      return context.now() + IN_USE_CHECK_MS
-    if (actions.some(({ kind }) => kind === 'run') && !(await mayRun(servers, datastore))) return context.now() + NOT_YET_CHECK_MS
+    const againMs = await waitMs(context, servers, { datastore, actions })
+    if (againMs !== undefined) return context.now() + againMs
     for (const action of actions) await act(context, servers, { datastore, action })
   }
   context.log.error('datastore does not settle', { datastoreId: id })
   return context.now() + STUCK_RETRY_MS
+}
+
+interface Planned {
+  datastore: StoredDatastore
+  actions: readonly DatastoreAction[]
+}
+
+/** How long what is planned has to wait for others; undefined where it need not. */
+async function waitMs(context: AppContext, servers: DatastoreServers, { datastore, actions }: Planned): Promise<number | undefined> {
+  const kinds = new Set(actions.map(({ kind }) => kind))
+  if ((kinds.has('grow_volume') || kinds.has('remove')) && (await isHeldUp(context, datastore))) return IN_USE_CHECK_MS
+  if (kinds.has('run') && !(await mayRun(servers, datastore))) return NOT_YET_CHECK_MS
+  return kinds.has('fail_over') && !(await stepFailover(context, datastore)) ? IN_USE_CHECK_MS : undefined
 }
 
 function planNow({ db, sets, engine }: AppContext, datastore: StoredDatastore): DatastoreAction[] {
@@ -93,6 +106,8 @@ async function act(context: AppContext, servers: DatastoreServers, { datastore, 
       return sets.drop(action.setId)
     case 'settle':
       return settle(context, datastore)
+    case 'fail_over':
+      return
     case 'prepare_removal':
       return await servers[datastore.kind]?.beforeRemoval?.(datastore)
     case 'remove':

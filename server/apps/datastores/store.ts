@@ -47,6 +47,8 @@ export interface StoredDatastore {
   primaryId: string | null
   /** Counted up when the content is to be taken from the primary anew. */
   copy: number
+  /** What is under way of its exchange with its standby, or its primary. */
+  failover: 'fencing' | 'giving' | null
   suspendedBy: Suspender[] | null
   /** Why its server does not come up, for people. */
   problem: string | null
@@ -76,6 +78,7 @@ const datastores = tableOf<StoredDatastore>('datastores', {
   role: 'role',
   primaryId: 'primary_id',
   copy: 'copy',
+  failover: 'failover',
   suspendedBy: {
     column: 'suspended_by',
     as: {
@@ -129,7 +132,17 @@ export const isDatastoreNameTaken = (
 
 export type NewDatastore = Omit<
   StoredDatastore,
-  'phase' | 'generation' | 'role' | 'primaryId' | 'copy' | 'suspendedBy' | 'problem' | 'diskState' | 'growthRefusedAt' | 'updatedAt'
+  | 'phase'
+  | 'generation'
+  | 'role'
+  | 'primaryId'
+  | 'copy'
+  | 'failover'
+  | 'suspendedBy'
+  | 'problem'
+  | 'diskState'
+  | 'growthRefusedAt'
+  | 'updatedAt'
 > &
   Partial<Pick<StoredDatastore, 'phase' | 'role' | 'primaryId'>>
 
@@ -148,6 +161,16 @@ export type DatastoreChange = Partial<
 /** Changes what is named and nothing else. `now` is in milliseconds since 1970. */
 export function updateDatastore(db: Database, id: string, change: DatastoreChange, now: number): void {
   datastores.update(db, { id }, { ...change, updatedAt: now })
+}
+
+/** Gives each of two datastores the volume of the other. Belongs in the transaction that says why. */
+export function swapVolumes(db: Database, one: StoredDatastore, other: StoredDatastore): void {
+  const volumeOf = ({ volumeId, volumeKind, sizeGb }: StoredDatastore) => ({ volumeId, volumeKind, sizeGb })
+  const wantedGb = Math.max(one.growToGb ?? one.sizeGb, other.growToGb ?? other.sizeGb)
+  const growthFrom = (sizeGb: number) => ({ growToGb: sizeGb < wantedGb ? wantedGb : null })
+  datastores.update(db, { id: other.id }, { volumeId: `${other.volumeId}.swapped` })
+  datastores.update(db, { id: one.id }, { ...volumeOf(other), ...growthFrom(other.sizeGb) })
+  datastores.update(db, { id: other.id }, { ...volumeOf(one), ...growthFrom(one.sizeGb) })
 }
 
 /** Forgets a datastore, when nothing of it is left on the machine. */

@@ -5,7 +5,7 @@ import { createDiskWatch } from './disk-watch.ts'
 import type { DatastoreServers } from './kind.ts'
 import { createMeasuring } from './measure.ts'
 import { reconcileDatastore } from './reconcile.ts'
-import { allDatastores, followersOf } from './store.ts'
+import { allDatastores, datastoreById, followersOf } from './store.ts'
 import { tendDatastore } from './tend.ts'
 
 export interface DatastoreWork {
@@ -26,6 +26,8 @@ export function createDatastoreWork(context: AppContext, servers: DatastoreServe
   const measure = createMeasuring(context, servers)
   const drivers = [
     driverOf(context, 'datastore not reconciled', async (datastoreId) => {
+      const kind = datastoreById(context.db, datastoreId)?.kind
+      if (kind !== undefined) servers[kind]?.onLook?.(datastoreId)
       const nextAt = await reconcileDatastore(context, servers, datastoreId)
       publish(context)
       return nextAt

@@ -10,10 +10,9 @@ import { recordDatastoreEvent } from '../datastores/events.ts'
 import { changeDatastore, refuseBadSize, refuseLargeDatastore, refuseTakenName, refuseUnlessReady } from '../datastores/operations.ts'
 import { followersOf, type StoredDatastore } from '../datastores/store.ts'
 import { recordEvent } from '../events/store.ts'
-import { refuseUnsupported } from './create.ts'
 import { refuseBadParameters } from './parameters.ts'
 import { requirePooler } from './pooler.ts'
-import { refuseOnReplica, setReplicas } from './replicas.ts'
+import { refuseOnReplica, setReplicas, setStandby } from './replicas.ts'
 import { postgresById, type StoredPostgres, updatePostgres } from './store.ts'
 
 /** @throws AppError as told by the operation, forbidden for what cuts people off from a database in a protected environment. */
@@ -28,6 +27,8 @@ export function changePostgres(context: AppContext, actor: Actor, { datastore, p
     const { name, plan, growToGb } = change
     updatePostgres(context.db, datastore.id, change.own)
     const changed = withinQuotas(context, datastore.workspaceId, () => {
+      if (patch.enableHighAvailability !== undefined)
+        setStandby(context, actor, { primary: datastore, isWanted: patch.enableHighAvailability })
       if (patch.readReplicas !== undefined) setReplicas(context, actor, { primary: datastore, wanted: patch.readReplicas ?? [] })
       // Who follows it has its settings as well, from the moment that it has them.
       if (isFreshStart)
@@ -58,7 +59,6 @@ function checked(context: AppContext, { datastore, own, patch }: Changing & { ow
   const given = datastore.growToGb ?? datastore.sizeGb
   const sizeGb = diskSizeGB ?? given
   const parameterOverrides = patch.parameterOverrides ?? (patch.parameterOverrides === null ? {} : own.parameterOverrides)
-  refuseUnsupported(patch)
   if (datastore.primaryId !== null) refuseOnReplica(datastore, patch)
   requirePooler(context, patch.connectionPool)
   refuseBadParameters(parameterOverrides)

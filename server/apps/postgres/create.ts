@@ -1,4 +1,3 @@
-import { invalidValue } from '../../../shared/error.ts'
 import { defaultPostgresPlan, defaultPostgresSizeGb, type PostgresCreate } from '../../../shared/postgres.ts'
 import type { Actor } from '../../http/handlers/call.ts'
 import { withinQuotas } from '../../identity/quotas/enforce.ts'
@@ -12,7 +11,7 @@ import { namesOf } from './names.ts'
 import { refuseBadParameters } from './parameters.ts'
 import { requirePooler } from './pooler.ts'
 import { chooseVersion, programsOf } from './programs.ts'
-import { setReplicas } from './replicas.ts'
+import { setReplicas, setStandby } from './replicas.ts'
 import { type StoredSpare, sparePurpose, takeSpare } from './spare-store.ts'
 import { newPassword } from './sql.ts'
 import { insertPostgres, type StoredPostgres } from './store.ts'
@@ -25,7 +24,6 @@ export function createPostgres(context: AppContext, actor: Actor, body: Postgres
   const version = chooseVersion(context, body.version)
   const ipAllowList = allowListOf(body.ipAllowList)
   refuseBadParameters(parameterOverrides ?? {})
-  refuseUnsupported(body)
   refuseLargeDatastore(context, 'postgres', plan)
   requirePooler(context, body.connectionPool)
   return inOneChange(db, () =>
@@ -43,6 +41,7 @@ export function createPostgres(context: AppContext, actor: Actor, body: Postgres
         isAutoscaling: body.enableDiskAutoscaling ?? false,
         isHighlyAvailable: body.enableHighAvailability ?? false,
       })
+      if (body.enableHighAvailability === true) setStandby(context, actor, { primary: datastore, isWanted: true })
       if (body.readReplicas != null) setReplicas(context, actor, { primary: datastore, wanted: body.readReplicas })
       context.work.poke('datastore', datastore.id)
       return datastore
@@ -74,10 +73,4 @@ export function addOwnPostgres({ db, sealer }: AppContext, { id, createdAt }: St
     backupPasswordSealed: sealer.seal(newPassword(), passwordPurpose(id, 'backup')),
   })
   insertCredential(db, sealer, { datastoreId: id, userName: own.databaseUser, password: newPassword(), createdAt })
-}
-
-/** @throws AppError for what this server cannot do for a database. */
-export function refuseUnsupported({ enableHighAvailability }: Pick<PostgresCreate, 'enableHighAvailability'>): void {
-  if (enableHighAvailability === true)
-    throw invalidValue('/enableHighAvailability', 'One machine has no second one to go on with. Leave it out, or say false.')
 }

@@ -5,6 +5,7 @@ import type { Actor } from '../../http/handlers/call.ts'
 import { requireProtectedRight } from '../../identity/scopes/protection.ts'
 import type { AppContext } from '../context.ts'
 import { passwordPurpose } from '../datastores/credential-store.ts'
+import { standbyOf } from '../datastores/failover.ts'
 import { addDatastore, changeDatastore, deleteDatastore, refuseBadSize, refuseReplica } from '../datastores/operations.ts'
 import { type DatastoreRole, followersOf, type StoredDatastore } from '../datastores/store.ts'
 import { recordEvent } from '../events/store.ts'
@@ -84,6 +85,31 @@ function setParameters(context: AppContext, replica: StoredDatastore, { paramete
   if (parameterOverrides == null || Bun.deepEquals(parameterOverrides, ownOf(context, replica).parameterOverrides)) return
   updatePostgres(context.db, replica.id, { parameterOverrides })
   changeDatastore(context, replica, { change: {}, isFreshStart: true })
+}
+
+export interface Guarded {
+  primary: StoredDatastore
+  isWanted: boolean
+}
+
+/** Gives a database a standby, or takes it away. Belongs in the change of the primary. @throws AppError as told by the operation. */
+export function setStandby(context: AppContext, actor: Actor, { primary, isWanted }: Guarded): void {
+  const standby = standbyOf(context, primary)
+  if (isWanted === (standby !== undefined)) return
+  if (primary.failover !== null)
+    throw new AppError('conflict', `The standby of ${primary.name} is taking its place. Try again in a moment.`)
+  if (standby === undefined) {
+    refuseNew(context, actor, { primary, count: 1 })
+    addFollower(context, actor, { primary, role: 'standby', name: primary.name })
+  } else deleteDatastore(context, standby, { isForced: true })
+  updatePostgres(context.db, primary.id, { isHighlyAvailable: isWanted })
+  const { id, workspaceId, name } = primary
+  recordEvent(context.db, {
+    owner: { id, workspaceId },
+    type: 'postgres_ha_status_changed',
+    details: { name, enabled: isWanted },
+    now: context.now(),
+  })
 }
 
 export interface NewFollower extends ReadReplicaInput {

@@ -11,7 +11,7 @@ import { connectionInfo } from './connection-info.ts'
 import { createPostgres } from './create.ts'
 import { presentPostgres } from './present.ts'
 
-type PostgresIds = Extract<keyof Operations, `${string}Postgres`> | 'getPostgresConnectionInfo'
+type PostgresIds = Exclude<Extract<keyof Operations, `${string}Postgres`>, 'failoverPostgres'> | 'getPostgresConnectionInfo'
 
 export const postgresRoutes: Handlers<PostgresIds, AppContext> = {
   listPostgres({ actor, query }, context) {

@@ -103,7 +103,8 @@ async function specOf(context: AppContext, datastore: StoredDatastore): Promise<
     env: (view) => ({
       ...baseEnv(view),
       LANG: 'C',
-      CPD_ID: datastore.id,
+      // A standby has the volume of its primary one day.
+      CPD_ID: (datastore.role === 'standby' ? primaryId : null) ?? datastore.id,
       CPD_SECRETS: view.secrets,
       CPD_VOLUME: view.volume ?? '',
       CPD_LISTEN: context.engine.capabilities.ownNetworks ? '*' : '127.0.0.1',

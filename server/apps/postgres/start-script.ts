@@ -32,6 +32,7 @@ sync -f "$data"
  * taken back, in part if need be, when the server is up and has removed what recovery needed. A server that ends on a disk without room and
  * without ballast says so by its exit code. A stop asks the server to end its connections, which SIGTERM alone would wait for.
  * A pooler runs beside the server, and is started again when it ends.
+ * What followed a primary and does so no more replays what it has, and begins a time line of its own.
  */
 export const START_SCRIPT = `
 set -eu
@@ -50,6 +51,9 @@ ${TAKE_COPY}
 elif [ ! -s "$data/PG_VERSION" ]; then
   echo "The data of this database is gone from its disk: recover it from its backups into a new one." >&2
   exit 1
+else
+  if [ -e "$data/standby.signal" ]; then mv "$data/standby.signal" "$data/recovery.signal"; fi
+  if [ -e "$data/recovery.signal" ]; then settings='-c restore_command=false -c hot_standby=off'; fi
 fi
 free_mb() {
   set -- $(stat -f -c '%a %S' "$CPD_VOLUME")

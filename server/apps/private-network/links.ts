@@ -57,7 +57,7 @@ export const membersOf = (db: Database): Member[] => [...servicesIn(db), ...data
 function datastoresIn(db: Database): Member[] {
   return db
     .query<Row, [string]>(
-      `SELECT d.id, d.workspace_id, d.environment_id, e.is_isolated, d.id AS name, d.id AS slug, d.number AS uid, 1 AS listens,
+      `SELECT d.id, d.workspace_id, d.environment_id, e.is_isolated, d.id AS name, d.id AS slug, d.number AS uid, d.role <> 'standby' AS listens,
          json_group_array(w.id) FILTER (WHERE w.id IS NOT NULL) AS instance_ids
        FROM datastores d LEFT JOIN environments e ON e.id = d.environment_id
          LEFT JOIN workloads w ON w.owner_id = d.id AND w.owner_kind = ? AND w.phase = 'running'

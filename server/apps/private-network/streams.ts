@@ -44,7 +44,7 @@ function datastoreStreams(db: Database, siblingHost: SiblingHost): Stream[] {
     .query<ServerRow, [string]>(
       `SELECT d.id, d.kind, d.number, w.id AS instanceId, w.address AS host, w.port FROM datastores d
        JOIN workloads w ON w.owner_id = d.id AND w.owner_kind = ? AND w.phase = 'running'
-       WHERE d.phase <> 'deleting' AND w.address IS NOT NULL AND w.port IS NOT NULL ORDER BY d.id, w.created_at DESC`,
+       WHERE d.phase <> 'deleting' AND d.role <> 'standby' AND w.address IS NOT NULL AND w.port IS NOT NULL ORDER BY d.id, w.created_at DESC`,
     )
     .all(OWNER_KIND)
     .map(({ id, kind, number, ...target }) => ({

@@ -3,6 +3,7 @@ import { keyValueServer } from '../../apps/key-value/server.ts'
 import { alignUsersQuietly } from '../../apps/postgres/credentials/align.ts'
 import { postgresFigures } from '../../apps/postgres/insight/figures.ts'
 import { postgresServer } from '../../apps/postgres/server.ts'
+import { failOverIfBroken } from '../../apps/replication/high-availability.ts'
 import { forgetFollower, mayFollow, tendReplication } from '../../apps/replication/tend.ts'
 import type { Context } from './context.ts'
 
@@ -33,7 +34,8 @@ const hooksOf = (context: Context): Parameters<typeof postgresServer>[1] => ({
 })
 
 /** What databases have to do with others. */
-const replicated = (context: Context): Pick<DatastoreServer, 'mayRun' | 'tend'> => ({
+const replicated = (context: Context): Pick<DatastoreServer, 'mayRun' | 'tend' | 'onLook'> => ({
+  onLook: (id) => failOverIfBroken(context, id),
   mayRun: async (datastore) => datastore.primaryId === null || (await mayFollow(context, datastore)),
   tend: (datastore, endpoint) => tendReplication(context, { datastore, endpoint }),
 })

@@ -38,6 +38,7 @@ import replicas from './migrations/0034_replicas.sql' with { type: 'text' }
 import transfers from './migrations/0035_transfers.sql' with { type: 'text' }
 import datastoreDisks from './migrations/0036_datastore_disks.sql' with { type: 'text' }
 import replicaLags from './migrations/0037_replica_lags.sql' with { type: 'text' }
+import failovers from './migrations/0038_failovers.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -78,6 +79,7 @@ const migrations: Migration[] = [
   { version: 35, up: [transfers], down: '' },
   { version: 36, up: [datastoreDisks], down: '' },
   { version: 37, up: [replicaLags], down: '' },
+  { version: 38, up: [failovers], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

@@ -1,11 +1,15 @@
 import { AppError } from '../../../../shared/error.ts'
 import { pause } from '../../../platform/work/clock.ts'
+import type { AppContext } from '../../context.ts'
 import type { StoredDatastore } from '../../datastores/store.ts'
+import { WAL } from '../postgres/archive-wal.ts'
 import { takeBackup } from '../postgres/take.ts'
 import { hasItsLog, verifyBackup } from '../postgres/verify.ts'
 import { backupById, backupsOf, type StoredBackup, updateBackup } from '../rows/backup-store.ts'
+import { objectsOf } from '../rows/object-store.ts'
 import type { BackupSet } from '../rows/set-store.ts'
 import { type Due, nextBackup } from '../rules/schedule.ts'
+import { isHistory, isSegment, timelineOf } from '../rules/wal-names.ts'
 import type { Keeping, KeptKind } from './keeping.ts'
 import { type RunningSource, sourceOf, toolsOf, toolUid } from './source.ts'
 import type { Taken } from './take-next.ts'
@@ -33,8 +37,17 @@ function dueOf({ context }: Keeping, set: BackupSet): Due {
   const now = context.now()
   const newest = recoverableOf(context, set).at(-1)
   const hasGap = newest !== undefined && newest.until < now && backups[0]?.status !== 'failed'
-  if (hasGap) return { at: now, backup: { kind: 'full' } }
+  if (hasGap || hasNewTimeline(context, set)) return { at: now, backup: { kind: 'full' } }
   return nextBackup(backups, { now, canBeIncremental: Number(set.version) >= INCREMENTAL })
+}
+
+/** The log of a server that took the place of another begins where that one ended: nothing is a difference to what was before. */
+function hasNewTimeline({ db }: AppContext, { datastoreId }: BackupSet): boolean {
+  const log = objectsOf(db, datastoreId, WAL).map(({ name }) => name.slice(WAL.length))
+  const known = log.filter((name) => isSegment(name) || isHistory(name))
+  const newest = known.reduce((most, name) => Math.max(most, timelineOf(name)), 0)
+  const [last] = backupsOf(db, datastoreId)
+  return last !== undefined && last.status !== 'failed' && (last.timeline ?? newest) < newest
 }
 
 export async function takePostgres(keeping: Keeping, source: RunningSource, { id, datastoreId, parentId }: StoredBackup): Promise<Taken> {

@@ -1,0 +1,66 @@
+/** The standby of a database: a copy on the same machine that takes its place when its server or its files are broken. */
+import { AppError } from '../../../shared/error.ts'
+import { inOneChange } from '../../platform/db/change.ts'
+import { workloadsOf } from '../../runtime/workloads/store.ts'
+import type { AppContext } from '../context.ts'
+import { standbyOf } from '../datastores/failover.ts'
+import { newestLag } from '../datastores/lag-store.ts'
+import { refuseReplica, refuseUnlessReady } from '../datastores/operations.ts'
+import { datastoreById, OWNER_KIND, type StoredDatastore, updateDatastore } from '../datastores/store.ts'
+
+const RECENT_SECONDS = 60
+/** A standby that is further behind would lose what was acknowledged. */
+const MOST_LAG_MS = 5000
+
+/** Has the standby take the place of a database. @throws AppError conflict where there is none that could. */
+export function requestFailover(context: AppContext, datastore: StoredDatastore): void {
+  refuseReplica(datastore, 'fail over that.')
+  refuseUnlessReady(datastore)
+  if (datastore.suspendedBy !== null) throw new AppError('conflict', `${datastore.name} is suspended. Resume it first.`)
+  const standby = standbyOf(context, datastore)
+  if (standby === undefined)
+    throw new AppError('conflict', `${datastore.name} has no standby. enableHighAvailability gives it one, which is there after a moment.`)
+  if (datastore.failover !== null) throw new AppError('conflict', `The standby of ${datastore.name} is taking its place already.`)
+  if (!isInStep(context, standby, RECENT_SECONDS))
+    throw new AppError('conflict', `The standby of ${datastore.name} is not in step with it yet. Try again in a minute.`)
+  begin(context, datastore.id)
+}
+
+/** After so many ends in a row the files of a server are taken for broken. */
+const MOST_RESTARTS = 5
+const KNOWN_SECONDS = 10 * 60
+
+export interface Failing {
+  restarts: number
+  isRunning: boolean
+  isStandbyInStep: boolean
+}
+
+/** Whether a standby takes the place of a server that does not come up. One that was not in step before is no help. */
+export const isToFailOver = ({ restarts, isRunning, isStandbyInStep }: Failing): boolean =>
+  !isRunning && restarts >= MOST_RESTARTS && isStandbyInStep
+
+/** Has the standby take the place of a database whose server does not come up. */
+export function failOverIfBroken(context: AppContext, id: string): void {
+  const datastore = datastoreById(context.db, id)
+  if (datastore?.phase !== 'ready' || datastore.primaryId !== null || datastore.failover !== null || datastore.suspendedBy !== null) return
+  const standby = standbyOf(context, datastore)
+  if (standby === undefined) return
+  const workloads = workloadsOf(context.db, OWNER_KIND, id)
+  const restarts = Math.max(0, ...workloads.map((workload) => workload.restarts))
+  const isRunning = workloads.some(({ phase }) => phase === 'running')
+  if (isToFailOver({ restarts, isRunning, isStandbyInStep: isInStep(context, standby, KNOWN_SECONDS) })) begin(context, id)
+}
+
+function isInStep({ db, now }: AppContext, { id, phase, failover }: StoredDatastore, withinSeconds: number): boolean {
+  const isUp = workloadsOf(db, OWNER_KIND, id).some((workload) => workload.phase === 'running')
+  const newest = newestLag(db, id, Math.floor(now() / 1000) - withinSeconds)
+  return isUp && phase === 'ready' && failover === null && newest !== undefined && newest.lagMs <= MOST_LAG_MS
+}
+
+function begin(context: AppContext, id: string): void {
+  inOneChange(context.db, () => {
+    updateDatastore(context.db, id, { failover: 'fencing' }, context.now())
+    context.work.poke('datastore', id)
+  })
+}
