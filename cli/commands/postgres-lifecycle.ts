@@ -29,6 +29,9 @@ export function addPostgresLifecycleCommands(postgres: Command, start: Start): v
     begin(start(command), name, 'resumePostgres'),
   )
   of('restart', 'Restart a database').action((name: string, _: unknown, command: Command) => begin(start(command), name, 'restartPostgres'))
+  of('failover', 'Have the standby of a database take its place').action((name: string, _: unknown, command: Command) =>
+    begin(start(command), name, 'failoverPostgres'),
+  )
   of('delete', 'Delete a database with everything in it')
     .alias('rm')
     .option('-y, --yes', 'Do not ask')
@@ -62,6 +65,7 @@ async function get(context: Context, name: string): Promise<void> {
     ['Id', found.id],
     ['Status', found.status],
     ['Replica of', found.primaryPostgresID],
+    ['Standby', found.highAvailabilityEnabled ? 'on the same machine' : undefined],
     ['Behind', found.replicationLagSeconds === undefined ? undefined : `${found.replicationLagSeconds} s`],
     ['Replicas', found.readReplicas.map((replica) => replica.name).join(', ') || undefined],
     ['Plan', found.plan],
@@ -104,7 +108,11 @@ async function suspend(context: Context, nameOrId: string): Promise<void> {
   if (!context.isJson) context.print(clean`${name} is suspended. cpctl postgres resume ${name} starts it again.`)
 }
 
-async function begin(context: Context, nameOrId: string, operation: 'resumePostgres' | 'restartPostgres'): Promise<void> {
+async function begin(
+  context: Context,
+  nameOrId: string,
+  operation: 'resumePostgres' | 'restartPostgres' | 'failoverPostgres',
+): Promise<void> {
   const { id, name } = await resolvePostgres(context, nameOrId)
   await context.client.call(operation, { params: { postgresId: id } })
   const database = await untilAvailable(context, await context.client.call('getPostgres', { params: { postgresId: id } }))

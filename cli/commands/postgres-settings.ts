@@ -15,6 +15,7 @@ interface SettingOptions {
   plan?: string
   disk?: number
   autoscale?: boolean
+  highAvailability?: boolean
   allowIp?: string[]
   set?: string[]
   connectionPool?: string
@@ -62,6 +63,8 @@ const addSettings = (command: Command): Command =>
     .option('--autoscale', 'Have the disk grow when it is nearly full')
     .option('--no-autoscale', 'Have the disk stay as it is')
     .addOption(new Option('--connection-pool <pooler>', 'A pooler in front of it, for clients that connect often').choices(connectionPools))
+    .option('--high-availability', 'Have a standby on the same machine take its place when its server or its files are broken')
+    .option('--no-high-availability', 'Have none')
     .option('--allow-ip <ranges>', 'Addresses from outside that may connect, such as 203.0.113.0/24; or everywhere, or nobody', gather)
     .option(
       '--set <setting=value>',
@@ -76,12 +79,13 @@ function replicasFor({ name, readReplicas }: Postgres, { addReplica = [], remove
   return [...new Set([...there.filter((replica) => !removeReplica.includes(replica)), ...addReplica])].map((replica) => ({ name: replica }))
 }
 
-const settingsIn = ({ plan, disk, autoscale, allowIp, set, connectionPool }: SettingOptions): PostgresPatch =>
+const settingsIn = ({ plan, disk, autoscale, highAvailability, allowIp, set, connectionPool }: SettingOptions): PostgresPatch =>
   present({
     plan: plan as PostgresPatch['plan'],
     diskSizeGB: disk,
     enableDiskAutoscaling: autoscale,
     connectionPool: connectionPool as PostgresPatch['connectionPool'],
+    enableHighAvailability: highAvailability,
     ipAllowList: allowIp && allowListOf(allowIp),
     parameterOverrides: set && Object.fromEntries(set.map(settingIn)),
   })

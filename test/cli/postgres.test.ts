@@ -108,3 +108,24 @@ test('databases are listed, shown, changed, stopped, started and deleted', async
   expect((await run(['delete', 'shop'])).exitCode).toBe(2)
   expect((await run(['delete', 'shop', '--yes'])).stdout).toBe('Deleted shop.\n')
 })
+
+test('read replicas and a standby are asked for, and a list of replicas is changed name by name', async () => {
+  const replica = { id: `${id.slice(0, -1)}b`, name: 'reads' }
+  const followed = { ...database, readReplicas: [replica], highAvailabilityEnabled: true }
+  const run = serving({
+    listPostgres: () => pageOf('postgres', [followed]),
+    createPostgres: () => database,
+    getPostgres: () => followed,
+    updatePostgres: () => database,
+    failoverPostgres: () => undefined,
+  })
+  await run(['create', 'shop', '--read-replica', 'reads', '--high-availability'])
+  expect(server.received.find((call) => call.id === 'createPostgres')?.body).toEqual({
+    ...{ name: 'shop', enableHighAvailability: true, readReplicas: [{ name: 'reads' }] },
+  })
+  await run(['update', 'shop', '--add-replica', 'more', '--remove-replica', 'reads'])
+  expect(server.received.at(-1)?.body).toEqual({ readReplicas: [{ name: 'more' }] })
+  expect((await run(['update', 'shop', '--remove-replica', 'none'])).stderr).toContain('It has: reads.')
+  expect((await run(['get', 'shop'])).stdout).toMatch(/Standby: +on the same machine\nReplicas: +reads/)
+  expect((await run(['failover', 'shop'])).stdout).toBe('shop is available.\n')
+})

@@ -94,6 +94,14 @@ async function pidOfTenant({ platform }: World, path: string): Promise<number> {
   return row.pid
 }
 
+const isInStep = ({ platform: { db } }: World, path: string): boolean =>
+  db
+    .query(
+      `SELECT 1 FROM replica_lags l JOIN datastores d ON d.id = l.datastore_id
+       WHERE d.primary_id = ? AND d.role = 'standby' AND d.phase = 'ready' AND l.lag_ms <= 5000`,
+    )
+    .get(path.split('/').at(-1) ?? '') !== null
+
 export const postgresCases: Record<PostgresCase, Prepare> = {
   createPostgres: ({ workspaceId }) =>
     send('POST', 201, '/v1/postgres', {
@@ -117,6 +125,13 @@ export const postgresCases: Record<PostgresCase, Prepare> = {
     const path = await running(world)
     await call(`${world.platform.url}${path}/suspend`, { method: 'POST', token: world.platform.adminToken })
     return send('POST', 202, `${path}/resume`)
+  },
+  async failoverPostgres(world) {
+    const path = await running(world)
+    const { url, adminToken: token } = world.platform
+    await call(url + path, { method: 'PATCH', token, json: { enableHighAvailability: true } })
+    await until(`${path} has a standby in step`, () => isInStep(world, path))
+    return send('POST', 202, `${path}/failover`)
   },
   restartPostgres: async (world) => send('POST', 202, `${await running(world)}/restart`),
   listPostgresBackups: (world) => [{ status: 200, path: `${backedUp(world)}/backups?limit=10` }],

@@ -197,6 +197,7 @@ export const expected: Record<OperationId, Expected> = {
   deletePostgres: entry('datastores.delete', 204),
   suspendPostgres: entry('datastores.update', 202),
   resumePostgres: entry('datastores.update', 202),
+  failoverPostgres: entry('datastores.update', 409),
   restartPostgres: entry('datastores.update', 202),
   listPostgresBackups: read('datastores.read'),
   // Nothing of it has ever run that there could be a backup of.

@@ -50,6 +50,7 @@ export const inProtected: Record<OfPlaced | Declared, InProtected> = {
   deletePostgres: 'refused',
   suspendPostgres: 'refused',
   resumePostgres: 'allowed',
+  failoverPostgres: 'allowed',
   restartPostgres: 'allowed',
   listPostgresBackups: 'allowed',
   createPostgresBackup: 'allowed',

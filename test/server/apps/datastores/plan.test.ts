@@ -4,7 +4,7 @@ import { statusOf } from '../../../../server/apps/datastores/status.ts'
 
 type Row = DatastoreSituation['datastore']
 
-const row: Row = { id: 'dpg', phase: 'ready', generation: 2, suspendedBy: null, growToGb: null }
+const row: Row = { id: 'dpg', phase: 'ready', generation: 2, suspendedBy: null, growToGb: null, role: 'primary', failover: null }
 const old = { id: 'dpg.1', isDropped: false }
 const current = { id: 'dpg.2', isDropped: false }
 const up = { setId: 'dpg.2', phase: 'running' } as const
@@ -65,6 +65,15 @@ test('a deleted one is stopped before anything is removed', () => {
 
 test('nothing runs of one that is being restored', () => {
   for (const phase of ['recovering', 'recovery_failed'] as const) expect(plan({ phase })).toEqual([])
+})
+
+test('one that is exchanged with its standby is stopped first, and neither starts nor grows meanwhile', () => {
+  const fenced = { failover: 'fencing' } as const
+  expect(plan(fenced, { sets: [current], replicas: [up] })).toEqual([{ kind: 'drop', setId: 'dpg.2' }])
+  expect(plan(fenced, { sets: [{ ...current, isDropped: true }], replicas: [up] })).toEqual([])
+  expect(plan({ ...fenced, growToGb: 5 })).toEqual([{ kind: 'fail_over' }])
+  expect(plan({ ...fenced, role: 'standby', growToGb: 5 })).toEqual([])
+  expect(plan({ failover: 'giving' })).toEqual([{ kind: 'fail_over' }])
 })
 
 test('the status says what runs of what is wanted', () => {
