@@ -27,9 +27,7 @@ export function changePostgres(context: AppContext, actor: Actor, { datastore, p
     const { name, plan, growToGb } = change
     updatePostgres(context.db, datastore.id, change.own)
     const changed = withinQuotas(context, datastore.workspaceId, () => {
-      if (patch.enableHighAvailability !== undefined)
-        setStandby(context, actor, { primary: datastore, isWanted: patch.enableHighAvailability })
-      if (patch.readReplicas !== undefined) setReplicas(context, actor, { primary: datastore, wanted: patch.readReplicas ?? [] })
+      setFollowers(context, actor, { datastore, patch })
       // Who follows it has its settings as well, from the moment that it has them.
       if (isFreshStart)
         for (const one of followersOf(context.db, datastore.id)) changeDatastore(context, one, { change: { plan }, isFreshStart })
@@ -39,6 +37,12 @@ export function changePostgres(context: AppContext, actor: Actor, { datastore, p
     tell(context, { datastore, own, change })
     return changed
   })
+}
+
+function setFollowers(context: AppContext, actor: Actor, { datastore: primary, patch }: Changing): void {
+  const { enableHighAvailability: isWanted, readReplicas } = patch
+  if (isWanted !== undefined && primary.primaryId === null) setStandby(context, actor, { primary, isWanted })
+  if (readReplicas !== undefined && primary.primaryId === null) setReplicas(context, actor, { primary, wanted: readReplicas ?? [] })
 }
 
 interface Changing {
