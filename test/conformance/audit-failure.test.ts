@@ -36,6 +36,8 @@ const ignored = new Set([
   'backup_keys',
   'backup_objects',
   'backup_sets',
+  'postgres_spares',
+  'replica_lags',
   'sets',
   'workloads',
   'deploy_steps',

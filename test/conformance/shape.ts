@@ -25,7 +25,7 @@ export function expectShape(schema: TSchema, body: unknown): void {
 }
 
 const prefixes = Object.values(idPrefix).join('|')
-const idForm = new RegExp(`^(?:${prefixes})-[0-9a-v]{20}(?:-a)?$`)
+const idForm = new RegExp(`^(?:${prefixes})-[0-9a-v]{20}(?:-[ab])?$`)
 const instanceForm = new RegExp(instanceIdPattern)
 const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 /** Log lines carry microseconds. */
