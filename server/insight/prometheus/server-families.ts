@@ -59,7 +59,10 @@ function contentFamilies({ db, metrics }: InsightContext): Family[] {
     gauge(
       'cpd_datastores',
       'Databases and key-value stores by kind.',
-      counted('kind', "SELECT kind AS value, count(*) AS count FROM datastores WHERE phase <> 'deleting' AND role <> 'standby' GROUP BY kind"),
+      counted(
+        'kind',
+        "SELECT kind AS value, count(*) AS count FROM datastores WHERE phase <> 'deleting' AND role <> 'standby' GROUP BY kind",
+      ),
     ),
     gauge(
       'cpd_instances',
