@@ -27,7 +27,18 @@ export type MetricName = (typeof metricNames)[number]
  * Cores; bytes; requests, lookups in the step; milliseconds; instances, connections, keys, on average, and keys that were evicted in the step;
  * seconds at the most.
  */
-export const metricUnits = ['cpu', 'bytes', 'requests', 'ms', 'instances', 'connections', 'keys', 'lookups', 'per_second', 'seconds'] as const
+export const metricUnits = [
+  'cpu',
+  'bytes',
+  'requests',
+  'ms',
+  'instances',
+  'connections',
+  'keys',
+  'lookups',
+  'per_second',
+  'seconds',
+] as const
 export type MetricUnit = (typeof metricUnits)[number]
 
 export const aggregationMethods = ['AVG', 'MAX', 'MIN'] as const
