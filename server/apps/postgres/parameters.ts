@@ -55,6 +55,8 @@ const allowed: Readonly<Record<string, Kind>> = {
   shared_buffers: size(128, 65_536),
   statement_timeout: time,
   synchronous_commit: word('on', 'local', 'off'),
+  // Commits wait until the receiver of the log, which is called so, has them.
+  synchronous_standby_names: word('pg_receivewal'),
   track_io_timing: onOff,
   transaction_timeout: time,
   wal_compression: word('on', 'off', 'pglz'),

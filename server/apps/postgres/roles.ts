@@ -2,7 +2,8 @@
 export const ADMIN = 'cpd_admin'
 /**
  * What holds for each session of the superuser. The owner of a database can have settings of its own for all who connect to it, the
- * superuser included: another role, another place to look names up, nothing but reading. What a client begins with goes before those.
+ * superuser included: another role, another place to look names up, nothing but reading, commits that wait for a receiver, which comes after those of the platform. What a
+ * client begins with goes before those.
  */
 const ADMIN_SETTINGS = {
   search_path: 'pg_catalog',
@@ -11,6 +12,7 @@ const ADMIN_SETTINGS = {
   local_preload_libraries: '',
   idle_session_timeout: '0',
   statement_timeout: '0',
+  synchronous_commit: 'local',
   lock_timeout: '0',
   idle_in_transaction_session_timeout: '0',
 }

@@ -7,12 +7,14 @@ import { incomingIn, type Receiver, removeTorn, SLOT, startReceiver } from '../.
 import { toolCommand } from '../../../../server/apps/backups/postgres/tools.ts'
 import type { RepositoryDeps } from '../../../../server/apps/backups/repository/repository.ts'
 import { createRelays } from '../../../../server/apps/backups/work/relay.ts'
+import { adminSettings } from '../../../../server/apps/postgres/roles.ts'
 import { migrateDatabase } from '../../../../server/platform/db/migrate.ts'
 import { openDatabase } from '../../../../server/platform/db/open.ts'
 import { pathsOf } from '../../../../server/platform/paths.ts'
+import { connectPostgres } from '../../../../server/platform/postgres/connect.ts'
 import { createSealer } from '../../../../server/platform/secrets/seal.ts'
 import { commandLine, processesOf } from '../../../support/leftovers.ts'
-import { isRoot, NOBODY, type PostgresServer, startPostgres } from '../../../support/source-postgres.ts'
+import { isRoot, majorOf, NOBODY, type PostgresServer, startPostgres } from '../../../support/source-postgres.ts'
 import { until } from '../../../support/until.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'receivers-'))
@@ -39,12 +41,12 @@ function depsIn(folder: string, mode: number): RepositoryDeps {
   return { db, sealer: createSealer(Buffer.alloc(32, 7)), paths, now: Date.now, bucket: undefined }
 }
 
-const isActive = async (): Promise<boolean> =>
-  (await server.sql`SELECT active FROM pg_replication_slots WHERE slot_name = ${SLOT}`)[0]?.active === true
+const isActive = async (on = server): Promise<boolean> =>
+  (await on.sql`SELECT active FROM pg_replication_slots WHERE slot_name = ${SLOT}`)[0]?.active === true
 
-async function streamFrom(deps: RepositoryDeps): Promise<Receiver> {
+async function streamFrom(deps: RepositoryDeps, on = server): Promise<Receiver> {
   const relays = createRelays(deps.paths)
-  const place = await relays.open(datastoreId, { host: '127.0.0.1', port: server.port }, NOBODY)
+  const place = await relays.open(datastoreId, { host: '127.0.0.1', port: on.port }, NOBODY)
   const source = { programs: server.programs, ...place, user: 'cpd_admin', password: server.password, uid: NOBODY }
   const receiver = await startReceiver(deps, source, datastoreId)
   let words: string | undefined
@@ -54,7 +56,7 @@ async function streamFrom(deps: RepositoryDeps): Promise<Receiver> {
   })
   await until('the log is streamed', async () => {
     if (words !== undefined) throw new Error(words)
-    return await isActive()
+    return await isActive(on)
   })
   return receiver
 }
@@ -105,6 +107,26 @@ describe('a receiver', () => {
     if (isRoot) expect(status).toMatch(new RegExp(`^Uid:\\s+${NOBODY}\\s+${NOBODY}\\s+${NOBODY}\\s+${NOBODY}$`, 'm'))
     if (isRoot) expect(status).toMatch(/^CapEff:\s+0+$/m)
     await receiver.stop()
+  })
+
+  it('is waited for by commits where that is asked for, but not by the platform', async () => {
+    const waiting = await startPostgres({ settings: { synchronous_standby_names: 'pg_receivewal' } })
+    try {
+      await waiting.sql`SELECT pg_create_physical_replication_slot(${SLOT}, true)`
+      const committed = waiting.sql`CREATE TABLE waited AS SELECT 1 AS i`.execute()
+      const isWaiting = async () => (await waiting.sql`SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'`).length === 1
+      await until('the commit waits', isWaiting)
+      const place = { host: '127.0.0.1', port: waiting.port, database: 'postgres' }
+      const settings = adminSettings(majorOf(waiting.programs))
+      const own = await connectPostgres({ ...place, user: 'cpd_admin', password: waiting.password, settings })
+      await own.run('CREATE TABLE public.of_the_platform (i int)')
+      await own.close()
+      const receiver = await streamFrom(depsIn('waited', 0o755), waiting)
+      await committed
+      await receiver.stop()
+    } finally {
+      await waiting.close()
+    }
   })
 
   it('is started by arrays, whose paths are those that it sees', () => {
