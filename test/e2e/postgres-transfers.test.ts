@@ -34,7 +34,8 @@ const get = async <T>(path: string): Promise<T> => (await call<T>(`${platform.ur
 const post = <T>(path: string, json: unknown = {}) => call<T>(`${platform.url}/v1/postgres/${path}`, { ...asAdmin(), method: 'POST', json })
 
 async function makeDatabase(name: string): Promise<string> {
-  const { body } = await call<Postgres>(`${platform.url}/v1/postgres`, { ...asAdmin(), json: { name } })
+  const { status, body } = await call<Postgres>(`${platform.url}/v1/postgres`, { ...asAdmin(), json: { name } })
+  expect({ status, body }).toMatchObject({ status: 201 })
   await until(`${name} is available`, async () => (await get<Postgres>(body.id)).status === 'available')
   return body.id
 }
