@@ -1,9 +1,10 @@
 import { appendFileSync, statSync, truncateSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { pathOfObject } from '../../../../server/apps/backups/repository/repository.ts'
+import { pathOfObject, storeObject } from '../../../../server/apps/backups/repository/repository.ts'
 import { objectsOf } from '../../../../server/apps/backups/rows/object-store.ts'
 import { backupSetOf } from '../../../../server/apps/backups/rows/set-store.ts'
 import { DAY_MS } from '../../../../server/apps/backups/rules/schedule.ts'
+import { requestBackup } from '../../../../server/apps/backups/work/take-next.ts'
 import { keyValueById } from '../../../../server/apps/key-value/store.ts'
 import type { Backup } from '../../../../shared/backup.ts'
 import type { Event } from '../../../../shared/event.ts'
@@ -108,6 +109,29 @@ test('what a deleted store held last can be recovered by its id, and what was to
   expect(await other.send('GET', 'last')).toBe('words')
   expect(await backupsOf(fleeting)).toEqual([])
   expect((await fleeting.request('POST', '/recovery')).status).toBe(409)
+})
+
+test('what a kill left half made is made anew, and nothing of it stays', async () => {
+  const store = await startedStore({ name: 'interrupted' })
+  using client = await store.connect()
+  await client.send('SET', 'key', 'value')
+  // A kill between the file and the row that says that it is whole leaves this.
+  const { id } = requestBackup(platform.context, store.id, { due: { kind: 'full' }, origin: 'manual' })
+  const deps = { ...platform.context, bucket: undefined }
+  await storeObject(deps, { datastoreId: store.id, name: `${id}/dump.rdb` }, [Buffer.from('half')])
+  platform.context.work.poke('datastore', store.id)
+  await until('it is verified', async () => (await backupsOf(store)).some((backup) => backup.id === id && backup.verifiedAt !== undefined))
+  expect(objectsOf(platform.db, store.id).map(({ name }) => name)).toEqual([`${id}/dump.rdb`])
+
+  // A kill in the middle of the last backup of a store that goes leaves this.
+  const begun = requestBackup(platform.context, store.id, { due: { kind: 'full' }, origin: 'final' })
+  await client.send('SET', 'key', 'last')
+  platform.db.query("UPDATE datastores SET phase = 'deleting' WHERE id = ?").run(store.id)
+  platform.context.work.poke('datastore', store.id)
+  await until('the last backup is whole', async () => (await backupsOf(store)).find((one) => one.id === begun.id)?.status === 'available')
+  expect(await backupsOf(store)).toHaveLength(2)
+  using recovered = await (await recover(store)).connect()
+  expect(await recovered.send('GET', 'key')).toBe('last')
 })
 
 test('a backup is tried out when it is due, and damage is found and replaced', async () => {
