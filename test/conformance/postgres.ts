@@ -94,6 +94,9 @@ async function pidOfTenant({ platform }: World, path: string): Promise<number> {
   return row.pid
 }
 
+/** A standby copies all of its database. */
+const STANDBY_MS = 90_000
+
 const isInStep = ({ platform: { db } }: World, path: string): boolean =>
   db
     .query(
@@ -130,7 +133,11 @@ export const postgresCases: Record<PostgresCase, Prepare> = {
     const path = await running(world)
     const { url, adminToken: token } = world.platform
     await call(url + path, { method: 'PATCH', token, json: { enableHighAvailability: true } })
-    await until(`${path} has a standby in step`, () => isInStep(world, path))
+    const look = () => {
+      world.platform.context.work.poke('datastore', path.split('/').at(-1) ?? '')
+      return isInStep(world, path)
+    }
+    await until(`${path} has a standby in step`, look, STANDBY_MS)
     return send('POST', 202, `${path}/failover`)
   },
   restartPostgres: async (world) => send('POST', 202, `${await running(world)}/restart`),
