@@ -40,7 +40,6 @@ function usageFamilies(shown: readonly Shown[]): Family[] {
   const instances = shown.flatMap(({ labels, snapshot }) =>
     (snapshot?.instances ?? []).map((one) => ({ labels: { ...labels, instance_id: one.instance }, ...one })),
   )
-  const withDisk = shown.filter(({ snapshot }) => (snapshot?.total.diskSize ?? 0) > 0)
   return [
     {
       name: 'cpd_instance_cpu_seconds',
@@ -53,18 +52,6 @@ function usageFamilies(shown: readonly Shown[]): Family[] {
       help: 'Memory an instance uses, without page cache that can be dropped.',
       type: 'gauge',
       samples: instances.map(({ labels, sample }) => ({ labels, value: sample.memory })),
-    },
-    {
-      name: 'cpd_service_disk_used_bytes',
-      help: 'Bytes that are taken of the disk of a service or datastore.',
-      type: 'gauge',
-      samples: withDisk.map(({ labels, snapshot }) => ({ labels, value: snapshot?.total.disk ?? 0 })),
-    },
-    {
-      name: 'cpd_service_disk_size_bytes',
-      help: 'Size of the disk of a service or datastore.',
-      type: 'gauge',
-      samples: withDisk.map(({ labels, snapshot }) => ({ labels, value: snapshot?.total.diskSize ?? 0 })),
     },
     {
       name: 'cpd_service_instances',
