@@ -9,10 +9,10 @@ import { makeStore, type TestStore } from '../support/key-value.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
-const hasImages = process.getuid?.() === 0 && existsSync('/dev/loop-control')
+const hasLoopDevices = process.getuid?.() === 0 && existsSync('/dev/loop-control')
 const SLOW_MS = 120_000
 
-describe.runIf(hasImages)('a key-value store on a disk that fills', { timeout: 2 * SLOW_MS }, () => {
+describe.runIf(hasLoopDevices)('a key-value store on a disk that fills', { timeout: 2 * SLOW_MS }, () => {
   let platform: Platform
   let store: TestStore
   beforeAll(async () => {

@@ -12,11 +12,11 @@ import { call } from '../support/client.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
-const hasImages = process.getuid?.() === 0 && existsSync('/dev/loop-control')
+const hasLoopDevices = process.getuid?.() === 0 && existsSync('/dev/loop-control')
 const MIB = 1024 * 1024
 const SLOW_MS = 120_000
 
-describe.runIf(hasImages)('a database on a disk that fills', { timeout: 2 * SLOW_MS }, () => {
+describe.runIf(hasLoopDevices)('a database on a disk that fills', { timeout: 2 * SLOW_MS }, () => {
   let platform: Platform
   let id: string
   beforeAll(async () => {

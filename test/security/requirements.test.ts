@@ -210,9 +210,9 @@ test('every file of security tests is one of the proofs', () => {
   expect(own.filter((path) => !named.has(path))).toEqual([])
 })
 
-test('no test anywhere is skipped, put off or made the only one; those that need root or loop devices say so, and are counted as skipped without', () => {
+test('no test anywhere is skipped, put off or made the only one; those that need root, loop devices or a right of the kernel say so, and are counted as skipped without', () => {
   const word = ['skip', 'skipIf', 'runIf', 'todo', 'only', 'fails'].join('|')
   const pattern = new RegExp(`\\b(?:test|it|describe)(?:\\.\\w+)*\\.(?:${word})\\b|\\bcontext\\.skip\\(`)
-  const needsRoot = /\.runIf\((?:isRoot|hasLoopDevices|process\.getuid\?\.\(\) === 0)\)/g
+  const needsRoot = /\.runIf\((?:isRoot|hasLoopDevices|canGrowMounted\(\)|process\.getuid\?\.\(\) === 0)\)/g
   expect(testFiles.filter((path) => pattern.test(textOf(path).replace(needsRoot, '')))).toEqual([])
 })

@@ -43,7 +43,7 @@ function chooseBackup(
 ): { set: BackupSet; backupId: string } {
   const newest = set && backupsOf(context.db, set.datastoreId).find(({ status }) => status === 'available')
   if (set === undefined || newest === undefined)
-    throw new AppError('conflict', 'There is no complete backup of this store yet. POST /v1/key-value/{id}/backups takes one.')
+    throw new AppError('conflict', 'There is no complete backup of this store yet. Take one first.')
   if (backupId !== undefined) requireWhole(context, set, backupId)
   return { set, backupId: backupId ?? newest.id }
 }
