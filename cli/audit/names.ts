@@ -12,7 +12,6 @@ export type NameOf = (id: string) => string | undefined
 
 type Named = { id: string; name: string }
 
-/** Lists that tell names, by what they are of. */
 const lists: Partial<Record<IdKind, (client: Client) => Promise<Named[]>>> = {
   service: async (client) => (await allPages((query) => client.call('listServices', { query }), MAX_NAMES)).map(({ service }) => service),
   disk: async (client) => (await allPages((query) => client.call('listDisks', { query }), MAX_NAMES)).map(({ disk }) => disk),

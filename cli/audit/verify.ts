@@ -28,7 +28,6 @@ export interface VerificationReport {
 
 type ChainLine = Extract<AuditExportLine, { type: 'chain' }>
 
-/** What goes along with an export while it is walked through. */
 interface Walk {
   verifier: ChainVerifier
   witness: Witness | undefined

@@ -11,7 +11,6 @@ export interface Witness {
   verifiedAt: string
 }
 
-/** By id of the workspace, which no two servers have in common. */
 type Witnesses = Record<string, Witness>
 
 export const witnessPath = (credentialsPath: string): string => join(dirname(credentialsPath), 'audit-witness.json')

@@ -18,7 +18,6 @@ export const backupColumns: Column<Backup>[] = [
 
 interface Asked {
   isAwaited: boolean
-  /** All backups there are, as the list tells them. */
   list(): Promise<Backup[]>
 }
 

@@ -6,7 +6,6 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
 interface CliErrorOptions {
   exitCode?: ExitCode
-  /** What to do next, on a line of its own. */
   hint?: string
   id?: string
   details?: ErrorDetail[]

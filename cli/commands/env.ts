@@ -84,7 +84,6 @@ const SERVICE_HELP = 'Name or id; default: the one named after this folder'
 
 const named = (argument: string | undefined, options: OfService): OfService => present({ service: serviceNamed(argument, options) })
 
-/** The words without the first, where that names the service. */
 function splitWords(
   words: readonly string[],
   options: OfService,

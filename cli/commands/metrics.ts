@@ -49,7 +49,6 @@ async function metrics(context: Context, name: string | undefined, options: Metr
   io.stdout.write(chartsOf(series, space))
 }
 
-/** Databases are asked nothing by HTTP. */
 function defaultMetricsOf(id: string): MetricName[] {
   if (isId('postgres', id)) return ['cpu', 'memory', 'disk-usage', 'active-connections', 'operations']
   if (isId('keyValue', id)) return ['cpu', 'used-memory', 'keys', 'cache-hits', 'evictions', 'active-connections', 'operations']

@@ -37,7 +37,6 @@ export function addPostgresInsightCommands(postgres: Command, start: Start): voi
     )
 }
 
-/** On one line: tables have one for each row. */
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 const lasting = (ms: number | null): string => (ms === null ? '' : formatTook(ms))
 const percent = (ratio: number | null): string => (ratio === null ? '-' : `${(ratio * 100).toFixed(1)} %`)

@@ -93,7 +93,6 @@ export const missingOf = (
 interface Copying {
   /** Names of variables that are left empty. */
   missing: readonly string[]
-  /** Ids of copied datastores, by those of the originals. */
   ids: ReadonlyMap<string, string>
 }
 

@@ -12,7 +12,6 @@ export interface EnvironmentCopy {
   to: { project: string; environment: string }
   existing: Environment | undefined
   originals: readonly Original[]
-  /** Databases and key-value stores in it. */
   datastores: readonly Datastore[]
 }
 

@@ -60,7 +60,6 @@ function namesKept(environments: readonly PlannedEnvironment[]): string[] {
   ]
 }
 
-/** A group that is not copied tells copies and originals alike. */
 const toldByGroup = (name: string, group: EnvGroup, originals: ReadonlyMap<string, string>): string[] =>
   group.envVars.flatMap((variable) => {
     const used = originals.get(referredBy(variable) ?? '')

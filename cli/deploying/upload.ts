@@ -45,9 +45,7 @@ const withLargest = (cause: CliError, files: readonly SourceFile[]): CliError =>
   new CliError(cause.code, cause.message, { cause, id: cause.body.id, hint: remedyFor(files) })
 
 interface Watchdog {
-  /** Something went out: as long again. */
   feed(): void
-  /** Everything is out: now the server checks it. */
   wait(): void
   stop(): void
 }

@@ -9,7 +9,6 @@ export interface WatchOptions {
   client: Client
   serviceId: string
   deployId: string
-  /** A status on the way; the last one is in the result. */
   onStatus: (status: DeployStatus) => void
   onLog: (log: Log) => void
   onLost: () => void

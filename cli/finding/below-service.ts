@@ -8,7 +8,6 @@ import { findService, folderService, resolveService } from './service.ts'
 interface Wanted<T> {
   kind: 'deploy' | 'job'
   id: string
-  /** Name or id of its service, where it is known. */
   of: string | undefined
   ask: (service: Service) => Promise<T>
 }

@@ -13,7 +13,6 @@ import { clean, cleanText } from '../terminal/text.ts'
 export interface Followed<T> {
   service: Service
   first: T & { id: string }
-  /** Lines are looked for from here on. */
   since: string
   ask: (client: Context['client']) => Promise<T & { id: string }>
   isOver: (seen: T) => boolean

@@ -46,7 +46,6 @@ function show(context: Context, answer: unknown): void {
   else context.print(cleanLines(formatAnswer(answer)))
 }
 
-/** A command that fails is told and not the end of it. */
 async function converse(context: Context, send: Send): Promise<void> {
   for (;;) {
     const line = await context.io.stdin.line({ text: '>', isHidden: false })

@@ -13,10 +13,8 @@ const RETRY_MS = [100, 250, 500, 1000, 2000]
 export interface FollowOptions {
   client: Client
   filters: Omit<LogSubscribeQuery, 'startTime'>
-  /** What has been shown already is not shown again. */
   seen: Seen
   onLog: (log: Log) => void
-  /** The connection has gone, and will be made again. */
   onLost: () => void
   signal: AbortSignal
 }

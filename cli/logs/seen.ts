@@ -5,9 +5,7 @@ export const OVERLAP_MS = 10_000
 
 /** Remembers which lines have come, so that reading them again from a little earlier repeats none and misses none. */
 export interface Seen {
-  /** Whether this line is new. */
   isNew(log: Log): boolean
-  /** Where to begin reading again. */
   resumeTime(): string
 }
 

@@ -4,7 +4,6 @@ import { plot } from './plot.ts'
 import { byMetric, formatValue, type NamedSeries, summaryOf } from './series.ts'
 
 export interface ChartSpace {
-  /** In characters. */
   width: number
   fromMs: number
   toMs: number

@@ -7,7 +7,6 @@ export interface PlotLine {
 }
 
 export interface PlotSpace {
-  /** In characters, the axis included. */
   width: number
   height: number
   fromMs: number
@@ -73,7 +72,6 @@ function draw(cells: Cell[][], { points, colour }: PlotLine, space: PlotSpace & 
   }
 }
 
-/** Every dot between two, both included. */
 function segment(from: { x: number; y: number }, to: { x: number; y: number }, set: (x: number, y: number) => void): void {
   const steps = Math.max(Math.abs(to.x - from.x), Math.abs(to.y - from.y), 1)
   for (let step = 0; step <= steps; step++) {
@@ -81,7 +79,6 @@ function segment(from: { x: number; y: number }, to: { x: number; y: number }, s
   }
 }
 
-/** Neighbours of one colour are painted together. */
 function rowOf(row: readonly Cell[], paint: Paint): string {
   let text = ''
   for (let start = 0; start < row.length; ) {
@@ -104,7 +101,6 @@ function niceTop(max: number): number {
 
 const DAY_MS = 86_400_000
 
-/** Local time: of the day within two days, else the date. */
 function timeAxis(fromMs: number, toMs: number, columns: number): string {
   const isShort = toMs - fromMs <= 2 * DAY_MS
   const text = (atMs: number): string => {

@@ -16,7 +16,6 @@ export interface SettingOptions {
 
 interface SettingOption {
   flags: Option[]
-  /** Its name among parsed options. */
   attribute: string
   /** The fields that it stands for; which of them depends on the type of service. */
   rows: [OptionRow, ...OptionRow[]]

@@ -4,18 +4,15 @@ import { CliError } from '../base/error.ts'
 import { writePrivateFile } from '../base/private-file.ts'
 
 export type Credential = Proof & {
-  /** Chosen with `cpctl workspaces use`: where commands act. */
   workspaceId?: string
 }
 
 type Proof =
   /** A key that `cpctl login` made for this machine; logout revokes it. */
   | { kind: 'api_key'; token: string; keyId: string; email: string; person?: PersonalSession }
-  /** A session, for users who may not make keys; logout ends it. */
   | { kind: 'session'; token: string; email: string }
   /** Tokens of a login that was confirmed in a browser, which renew themselves; logout ends it. Times in milliseconds. */
   | { kind: 'device'; token: string; refreshToken: string; expiresAt: number; lifetimeMs: number; email: string }
-  /** A token that the user brought; logout only forgets it. */
   | { kind: 'token'; token: string }
 
 /** A session beside a key, so that commands about the account itself do not ask for the password each time. Times in milliseconds. */

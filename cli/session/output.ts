@@ -11,7 +11,6 @@ interface List<Page, Row> {
   page: readonly Page[]
   row: (item: Page) => Row
   columns: readonly Column<Row>[]
-  /** Said when there is nothing; what to do about it. */
   empty: string
 }
 

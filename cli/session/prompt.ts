@@ -5,7 +5,6 @@ import type { Context } from './context.ts'
 interface Prompt {
   text: string
   isHidden?: true
-  /** What to give on the command line where nobody can be asked. */
   instead: string
 }
 

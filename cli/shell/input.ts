@@ -8,7 +8,6 @@ export interface OutgoingInput {
 
 interface OutgoingOptions {
   send(frame: Uint8Array): void
-  /** Called when too much waits here, and again when there is room. */
   setWaiting(isWaiting: boolean): void
 }
 

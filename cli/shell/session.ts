@@ -16,7 +16,6 @@ const END_OF_INPUT_EVERY_MS = 1000
 
 export type ShellOutcome =
   | { kind: 'exited'; exitCode: number | null; signal: string | null }
-  /** The server refused the WebSocket; an HTTP request is told why. */
   | { kind: 'refused'; status: number | undefined }
   | { kind: 'left' }
 

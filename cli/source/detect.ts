@@ -19,7 +19,6 @@ const programs: ReadonlySet<string> = new Set([
   'pom.xml',
 ])
 
-/** Packages that make a folder of pages and are gone then. */
 const generators: ReadonlySet<string> = new Set([
   'vite',
   'astro',

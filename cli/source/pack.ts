@@ -16,7 +16,6 @@ const GZIP_LEVEL = 4
 export interface PackOptions {
   /** Called as bytes of files go in, before compression. */
   onProgress?: (bytes: number) => void
-  /** The source could not be packed; the stream ends broken. */
   onError: (error: CliError) => void
 }
 

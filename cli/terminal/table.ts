@@ -12,7 +12,6 @@ export interface Column<Row> {
 
 export interface TableStyle {
   paint: Paint
-  /** Width to fit into; absent: as wide as it gets. */
   columns?: number
 }
 

@@ -49,7 +49,6 @@ export interface AppWork {
   readonly takenDisks: Leases
   whenDeploysSettled(serviceId: string): Promise<void>
   readonly awaited: AwaitedWorkloads
-  /** Ends an export or import that runs. */
   cancelTransfer(id: string): void
   /** How far an export or import is; undefined for one that does not run. */
   transferProgress(id: string): Promise<TransferProgress | undefined>
@@ -63,7 +62,6 @@ export interface AppContext extends IdentityContext {
   readonly programs: Programs
   readonly connectPostgres: ConnectPostgres
   readonly keyValueServers: KeyValueServers
-  /** Resolves the names that requests of the server's own go to. */
   readonly lookup: Lookup
   readonly artifacts: Artifacts
   readonly builder: Builder

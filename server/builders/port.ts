@@ -22,7 +22,6 @@ export interface Source {
 export interface RunnableStep {
   name: string
   command: string
-  /** The folder below the build's own that it begins in. */
   dir: string
   /** Its variables. Those that every process of a service has are added where they are missing. */
   env: Record<string, string>

@@ -20,7 +20,6 @@ export interface IdentityContext extends Clock {
   readonly audit: AuditLog
   readonly log: ServerLog
   readonly mailer: Mailer
-  /** Counts failed sign-ins, by whatever way they come. */
   readonly logins: Throttle
   readonly machine: Machine
   readonly uploads: Pick<Leases, 'countOf'>

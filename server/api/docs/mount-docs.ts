@@ -12,7 +12,6 @@ type Body = string | Blob
 interface Served {
   type: string
   body(): Body | Promise<Body>
-  /** Set where the content stays as long as the executable does. */
   isFixed?: true
 }
 

@@ -79,6 +79,5 @@ function exampleObject({ properties = {}, required = [] }: TSchema): JsonObject 
 
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null
 
-/** What is for cpctl alone is left out as well. */
 const withoutSymbols = (value: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(value).filter(([key, held]) => held !== undefined && key !== 'x-option'))

@@ -3,7 +3,6 @@ import { asKept, badBlocks } from '../services/controls.ts'
 
 type Given = Parameters<typeof badBlocks>[0]
 
-/** Everybody, as on Render where nothing is said. */
 const everywhere = [{ cidrBlock: '0.0.0.0/0', description: 'everywhere' }]
 
 /** Who may connect from outside. @throws AppError validation_failed naming every bad entry. */

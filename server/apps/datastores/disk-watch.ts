@@ -51,7 +51,6 @@ interface Seen {
   space: Parameters<typeof nextDiskState>[1]
 }
 
-/** Writes down what has changed, told by an event. */
 function note(context: AppContext, server: DatastoreServer, { id, space }: Seen): StoredDatastore | undefined {
   return inOneChange(context.db, () => {
     const datastore = datastoreById(context.db, id)

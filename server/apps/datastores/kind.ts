@@ -21,9 +21,7 @@ export interface ServerFailure {
 }
 
 export interface DatastoreServer {
-  /** Where it listens, if its instance has an address of its own. */
   readonly port: number
-  /** How long it may take to stop before it is killed. */
   readonly graceMs: number
   /** Asked before each start that is not the keeper's: whether one may be now. Repeatable. Absent: always. */
   mayRun?(datastore: StoredDatastore): Promise<boolean>
@@ -43,7 +41,6 @@ export interface DatastoreServer {
   onReady?(datastore: StoredDatastore): void
   /** Part of the transaction that takes note of an end that nobody asked for. Returns why, in words for people. */
   onFailed?(datastore: StoredDatastore, failure: ServerFailure): string
-  /** From which share of its disk on it takes no writes any more. */
   readonly fullDisk: Threshold
   /** In steps of how many GiB its disk grows by itself; undefined where it does not. */
   growthStepGb?(datastore: StoredDatastore): number | undefined

@@ -8,7 +8,6 @@ export interface DatastoreSituation {
   sets: readonly Pick<KnownSet, 'id' | 'isDropped'>[]
   replicas: readonly Pick<Replica, 'setId' | 'phase'>[]
   grow: VolumeCapabilities['grow']
-  /** How many take their content from it: they go before it does. */
   followers: number
 }
 
@@ -17,7 +16,6 @@ export type DatastoreAction =
   | { kind: 'grow_volume' }
   | { kind: 'run'; setId: string }
   | { kind: 'drop'; setId: string }
-  /** The server has come up for the first time. */
   | { kind: 'settle' }
   /** Nothing runs of a primary that is exchanged with its standby. */
   | { kind: 'fail_over' }

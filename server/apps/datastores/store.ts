@@ -31,26 +31,22 @@ export interface StoredDatastore {
   name: string
   number: number
   plan: string
-  /** Major version of its program. */
   version: string
   volumeId: string
   volumeKind: VolumeKindName
   sizeGb: number
-  /** What it is growing to, in GiB. */
   growToGb: number | null
   ipAllowList: { cidrBlock: string; description: string }[]
   phase: DatastorePhase
   /** Counted up by all that needs a fresh start of the server: it names the set. */
   generation: number
   role: DatastoreRole
-  /** Whom its content is taken from; null for a primary. */
   primaryId: string | null
   /** Counted up when the content is to be taken from the primary anew. */
   copy: number
   /** What is under way of its exchange with its standby, or its primary. */
   failover: 'fencing' | 'giving' | null
   suspendedBy: Suspender[] | null
-  /** Why its server does not come up, for people. */
   problem: string | null
   diskState: DiskState
   /** When its disk could not grow by itself. */

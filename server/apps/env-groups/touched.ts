@@ -18,7 +18,6 @@ export interface Effect extends State {
   service: StoredService
   envVars: string[]
   secretFiles: string[]
-  /** Variables that stand in a circle now, and did not before. */
   circles: readonly ResolvedVariable[]
 }
 

@@ -25,7 +25,6 @@ export function selectionFor(db: Database, viewer: EventViewer, wanted: Wanted):
   return { by: 'workspace_id', values: [viewer.workspaceId], types }
 }
 
-/** Who may not see datastores gets no event of them either. */
 function typesShown({ permissions }: EventViewer, wanted: readonly EventType[] | undefined): readonly EventType[] | undefined {
   if (permissions.has('datastores.read')) return wanted && unique(wanted)
   return unique(wanted ?? eventTypes).filter((type) => !isOfDatastore(type))

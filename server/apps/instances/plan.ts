@@ -36,7 +36,6 @@ export interface Situation {
   candidate: { deployId: string; updateStartedAt: number; isCancelRequested: boolean } | undefined
   guard: Guard | undefined
   sleep: SleepState
-  /** Sets that are being dropped are among them. */
   sets: readonly ServiceSet[]
   instances: readonly StoredInstance[]
   hasJobs: boolean

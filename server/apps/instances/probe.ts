@@ -58,7 +58,6 @@ function checkOf(context: AppContext, service: StoredService, { id, address, por
 const isReachedAt = (port: number, listeners: readonly Listener[]): boolean =>
   listeners.some((one) => one.port === port && one.reach !== 'nowhere')
 
-/** The row may name the port where the app was found by now. */
 async function toldPortOf({ engine }: AppContext, { id, port }: StoredInstance): Promise<number> {
   const state = await engine.inspect(id)
   return (state?.status === 'running' ? state.endpoint?.port : undefined) ?? port

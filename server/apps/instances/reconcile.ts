@@ -97,7 +97,6 @@ function applySet({ db, sets }: AppContext, { id: serviceId }: StoredService, { 
   if (releaseId != null) sets.apply(desiredSet({ serviceId, releaseId, replicas }, set))
 }
 
-/** The instance may have died while the routes were on their way. */
 function markServing({ db, now }: AppContext, service: StoredService, instanceId: string): void {
   if (instanceById(db, instanceId)?.phase !== 'ready') return
   db.transaction(() => {

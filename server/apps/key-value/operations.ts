@@ -113,7 +113,6 @@ function settingsAfter(before: StoreSettings, { plan, maxmemoryPolicy, persisten
   }
 }
 
-/** A volume never shrinks. */
 function growthFor(context: AppContext, { sizeGb, growToGb }: StoredDatastore, plan: KeyValuePlan): { growToGb?: number } {
   const has = growToGb ?? sizeGb
   if (diskOf(plan) <= has) return {}

@@ -8,7 +8,6 @@ export interface StoreSettings {
   ipAllowList: StoredDatastore['ipAllowList']
 }
 
-/** What a kill leaves, from nothing upwards. */
 const kept: readonly PersistenceMode[] = ['off', 'snapshot', 'journal_snapshot']
 
 /** Whether a change may take something from who uses a store: a restart, less room, keys that go, addresses that are let in no more. */

@@ -61,7 +61,6 @@ async function specOf(context: AppContext, datastore: StoredDatastore): Promise<
   }
 }
 
-/** Another content stands under another key. */
 const keyOf = (content: string): string => new Bun.CryptoHasher('sha256').update(content).digest('hex').slice(0, 32)
 
 interface Awaited {

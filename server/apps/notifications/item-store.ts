@@ -6,7 +6,6 @@ import type { ItemKind } from './plan.ts'
 export interface StoredItem {
   id: number
   workspaceId: string
-  /** Null for what is of no service. */
   serviceId: string | null
   serviceName: string | null
   kind: ItemKind

@@ -7,7 +7,6 @@ export interface StoredMessage {
   id: number
   workspaceId: string
   channel: NotificationChannel
-  /** Whom a mail goes to; null for other channels. */
   userId: string | null
   subject: string
   text: string

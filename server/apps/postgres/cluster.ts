@@ -18,7 +18,6 @@ export interface NewCluster {
   owner: InstanceSpec['owner']
   volumeId: string
   version: string
-  /** Name of the programs that make it. */
   program: string
   adminPassword: string
   priority: 'live' | 'background'

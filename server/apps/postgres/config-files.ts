@@ -8,7 +8,6 @@ export interface ConfigFacts {
   settings: Readonly<Record<string, string>>
   /** Where connections of this machine come from, as the server sees them. */
   hostAddress: string
-  /** How a replica signs in to its primary. */
   backupPassword?: string
   /** Absent for a database without a pooler. */
   pool?: PoolFacts

@@ -18,7 +18,6 @@ export interface Initialising {
   passwords: Passwords
   version: number
   isNew: boolean
-  /** Nothing can be written in it: all comes from its primary. */
   isFollower?: boolean
   password?: string
 }

@@ -5,7 +5,6 @@ import { POOL } from './roles.ts'
 
 export interface PoolFacts {
   adminPassword: string
-  /** What the plan has for tenants. */
   connections: number
   serverPort: number
 }

@@ -85,6 +85,5 @@ export function liveSettings({ sizeGb, isFull, overrides }: Live): Record<string
 interface Live {
   sizeGb: number
   isFull: boolean
-  /** What the owner has set otherwise. */
   overrides: Readonly<Record<string, string>>
 }

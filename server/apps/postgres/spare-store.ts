@@ -10,7 +10,6 @@ export interface StoredSpare {
   /** A number as services have one; who adopts the volume has it from then on. */
   number: number
   version: string
-  /** Name of the very programs that made it. */
   program: string
   adminPasswordSealed: string
   /** Spares that are ready can be adopted: then their row goes. */

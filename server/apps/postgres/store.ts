@@ -9,15 +9,12 @@ import { tableOf } from '../../platform/db/table.ts'
 export interface StoredPostgres {
   id: string
   databaseName: string
-  /** The tenant's first role, which owns the database. */
   databaseUser: string
   parameterOverrides: Record<string, string>
-  /** Settings of the owner with which its server has come up. */
   provenParameters: Record<string, string>
   connectionPool: ConnectionPool
   isAutoscaling: boolean
   isHighlyAvailable: boolean
-  /** Whether its volume has what a server starts with. */
   hasCluster: boolean
   adminPasswordSealed: string
   backupPasswordSealed: string

@@ -10,7 +10,6 @@ export interface PlacedResource {
 export interface ResourceKind {
   one: string
   table: string
-  /** SQL of which rows are of the kind, in a table of several. */
   isOfKind?: string
   /** SQL of what callers see, where rows stay for a while after their deletion. */
   isThere: string

@@ -9,7 +9,6 @@ export interface ReferringService {
 }
 
 export interface Users {
-  /** Services by variables of their own, with the first of those. */
   services: (ReferringService & { key: string })[]
   groups: { id: string; name: string }[]
 }

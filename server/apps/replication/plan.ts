@@ -10,7 +10,6 @@ export interface Follower {
 export interface KnownSlot {
   name: string
   isActive: boolean
-  /** The server had to give up log that is needed at this place. */
   isLost: boolean
 }
 
@@ -22,9 +21,7 @@ export type ReplicationStep =
 
 export interface Replication {
   followers: readonly Follower[]
-  /** Slots of followers, gone ones included. */
   slots: readonly KnownSlot[]
-  /** Number of the oldest segment of the log that the server has. */
   oldestSegment: number
 }
 

@@ -29,7 +29,6 @@ export interface StoredSleep {
 export interface StoredService {
   id: string
   workspaceId: string
-  /** Null for one that is in no environment. */
   environmentId: string | null
   name: string
   slug: string
@@ -37,7 +36,6 @@ export interface StoredService {
   uid: number
   numInstances: number
   settings: ServiceSettings
-  /** In force at once, and no part of a release. */
   controls: ServiceControls
   labels: ServiceLabels
   detectedRuntime: Runtime | null

@@ -18,7 +18,6 @@ export interface Candidate {
   owner: Owner
   /** Where a build works; what workloads of a service hold is asked of their engine. */
   folders: string[]
-  /** Its volume, where that can fill what others need. */
   volumeId?: string
   diskMb: number
 }

@@ -23,7 +23,6 @@ export type Bind = (key: string, wanted: WantedReference, pointer: string) => Da
 interface Referring {
   /** Null for a group that services of several environments may be linked to. */
   environmentId: string | null
-  /** Set for a service, which is in one network. */
   isService?: true
   held?: readonly EnvEntry[]
 }

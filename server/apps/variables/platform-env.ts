@@ -17,9 +17,7 @@ interface PlatformVar {
   key: string
   description: string
   value(service: StoredService, facts: PlatformFacts, context: Pick<AppContext, 'config' | 'db' | 'hasCertificate'>): string
-  /** Nobody knows it before the instance is there. */
   isPerInstance?: true
-  /** Which types of service are given it; absent: all. */
   types?: readonly ServiceType[]
 }
 

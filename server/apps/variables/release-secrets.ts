@@ -9,7 +9,6 @@ export const ReleaseSecrets = Type.Object({
     Type.Object({
       key: Type.String(),
       value: Type.String(),
-      /** The value with its references, where those were replaced. */
       raw: Type.Optional(Type.String()),
       from: Type.Optional(Type.Object({ datastoreId: Type.String(), property: OneOf(databaseProperties) })),
       groupId: Type.Optional(Type.String()),

@@ -13,9 +13,7 @@ export interface StoredDelivery {
   sentAt: number
   durationMs: number
   statusCode: number | null
-  /** The beginning of the answer. */
   responseBody: string | null
-  /** Null for an attempt that was successful. */
   error: string | null
 }
 
@@ -46,7 +44,6 @@ export interface DeliveryPage {
   webhookId: string
   sentAfter: number
   sentBefore: number
-  /** Only those that stand behind this one. */
   after: { sentAt: number; id: string } | undefined
   limit: number
 }

@@ -10,7 +10,6 @@ export interface Happening {
   type: string
   serviceId: string | null
   environmentId: string | null
-  /** The project of that environment, where both are still there. */
   projectId: string | null
 }
 

@@ -5,13 +5,11 @@ export interface Told {
   timestamp: string
   serviceId: string | null
   serviceName: string | null
-  /** JSON, which is read for few of the events that are looked at. */
   details: string
 }
 
 type Result = 'succeeded' | 'failed' | 'canceled'
 
-/** Types whose message says how it ended, as on Render. */
 const endings: ReadonlySet<string> = new Set(['build_ended', 'deploy_ended', 'cron_job_run_ended', 'job_run_ended'])
 
 /** The body of a message. It is kept with what is to be sent, and never made twice for one delivery. */

@@ -10,7 +10,6 @@ export interface Queued {
   serviceId: string | null
   eventType: string
   body: string
-  /** Attempts that failed. */
   attempts: number
   /** Milliseconds since 1970. */
   nextAttemptAt: number

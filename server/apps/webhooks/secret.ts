@@ -28,7 +28,6 @@ export function secretsAt(sealer: Sealer, webhook: StoredWebhook, now: number): 
 }
 
 export interface Signed {
-  /** The id of the event: the same each time it is sent. */
   id: string
   timestamp: number
   body: string

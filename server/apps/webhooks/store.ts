@@ -15,7 +15,6 @@ export interface StoredWebhook extends Wanted {
   secretSealed: string
   previousSecretSealed: string | null
   previousSecretUntil: number | null
-  /** The `seq` of the last event that was looked at. */
   cursorSeq: number
   createdAt: number
   updatedAt: number

@@ -24,7 +24,6 @@ export interface StoredInstance {
   exits: InstanceExit[]
   startAt: number
   drainingAt: number | null
-  /** Set while it may be frozen. */
   frozenAt: number | null
   startedAt: number | null
   createdAt: number

@@ -14,16 +14,13 @@ export interface StoredJob {
   id: string
   serviceId: string
   kind: JobKind
-  /** Null: the start command of the release. */
   startCommand: string | null
-  /** Null: the plan of the release. */
   plan: PlanName | null
   phase: JobPhase
   deployId: string | null
   releaseId: string | null
   dueAt: number | null
   triggeredBy: string
-  /** Set while it is to be stopped: what it will end as. */
   stopAs: Exclude<JobEnd, 'succeeded'> | null
   canceledBy: string | null
   reason: string | null

@@ -19,7 +19,6 @@ export interface OnceRun {
 export interface OnceEnd {
   isDone: boolean
   isOutOfMemory: boolean
-  /** The last of what it said. */
   output: string
 }
 

@@ -10,7 +10,6 @@ export const BUILD_STEP = { ownerKind: 'service', purpose: 'build_step' } as con
 export const PRE_DEPLOY = { ownerKind: 'service', purpose: 'pre_deploy' } as const
 
 export interface StoredStepEnd {
-  /** The id of its workload. */
   id: string
   deployId: string
   /** Null as the signal is where nobody saw how it ended, and where it was refused. */
@@ -18,7 +17,6 @@ export interface StoredStepEnd {
   signal: string | null
   why: EndReason | null
   isTimedOut: boolean
-  /** Why it could not be started, for people. */
   refusal: string | null
 }
 

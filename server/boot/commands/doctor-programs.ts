@@ -10,7 +10,6 @@ import { glibcHere, glibcProblem } from './glibc.ts'
 /** A program as the doctor tells of it, with the release that should be in its place. */
 export interface ToldProgram extends Program {
   newer?: string
-  /** Why it does not start here, as the end of a sentence. */
   problem?: string
 }
 

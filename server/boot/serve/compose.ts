@@ -73,7 +73,6 @@ export interface Composed {
   close(): Promise<void>
 }
 
-/** How others are spoken to, unless parts are given for it. */
 const outward = { dial: dialTcp, lookup: systemLookup, connectPostgres, keyValueServers }
 
 /** Makes each part once that is not given. @throws AppError unavailable where the data directory cannot be served, bad_request for settings that lack others. */

@@ -33,7 +33,6 @@ const hooksOf = (context: Context): Parameters<typeof postgresServer>[1] => ({
   leadToPrimary: (datastore) => context.work.ways.open(datastore),
 })
 
-/** What databases have to do with others. */
 const replicated = (context: Context): Pick<DatastoreServer, 'mayRun' | 'tend' | 'onLook'> => ({
   onLook: (id) => failOverIfBroken(context, id),
   mayRun: async (datastore) => datastore.primaryId === null || (await mayFollow(context, datastore)),

@@ -12,7 +12,6 @@ import type { WorkloadOwner } from '../../runtime/workloads/owner.ts'
 import type { Context, Work } from './context.ts'
 import { datastoreServers } from './datastore-servers.ts'
 
-/** Each kind of owner that has something run stands here. */
 const ownersIn = (context: Context): WorkloadOwner[] => [
   instanceOwner(context),
   jobOwner(context),

@@ -74,7 +74,6 @@ async function askFor(paths: Paths, host: string): Promise<number> {
   return response.status
 }
 
-/** Whoever listens at all addresses is reached over loopback. */
 function reachable({ host, port }: { host: string; port: number }): string {
   if (host === '0.0.0.0') return `127.0.0.1:${port}`
   if (host === '::') return `[::1]:${port}`

@@ -11,7 +11,6 @@ export interface AcceptedUpload extends CertificateFacts {
 
 const MAX_CHAIN_LENGTH = 8
 const MIN_RSA_BITS = 2048
-/** Curves that browsers accept. */
 const curves = ['prime256v1', 'secp384r1']
 
 /** Returns PEM of the certificates alone and of the key (PKCS #8). @throws AppError validation_failed naming the field and what to bring instead. */

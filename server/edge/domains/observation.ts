@@ -5,7 +5,6 @@ export interface DnsObservation {
   texts: string[]
   chain: string[]
   isChainTooLong: boolean
-  /** A and AAAA of the end of the chain. */
   addresses: string[]
   failures: string[]
 }

@@ -30,7 +30,6 @@ export async function reconcileDomain(context: EdgeContext, semaphore: Semaphore
   return after && nextCheckAt(after, context.now())
 }
 
-/** Returns whether this proves the domain for the first time. */
 async function checkDns(context: EdgeContext, service: StoredService, domain: StoredDomain): Promise<boolean> {
   const { db, config } = context
   const beganAt = context.now()

@@ -10,7 +10,6 @@ export interface StoredDomain {
   name: string
   domainType: DomainType
   publicSuffix: string
-  /** The public suffix and the label before it. */
   registrable: string
   challenge: string
   verifiedAt: number | null

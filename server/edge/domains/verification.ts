@@ -7,7 +7,6 @@ export interface Expected {
   name: string
   host: string
   baseDomain: string
-  /** Addresses of this machine as the world sees them. */
   addresses: readonly string[]
   challenge: string
   /** Another workspace has proven a name of the same registered domain, so an address says nothing about whom it is for. */

@@ -4,7 +4,6 @@ import type { EdgeContext } from '../context.ts'
 
 const API = 'control-plane'
 
-/** Address to dial for each wildcard listen address. */
 const reachedAt: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
 /** Returns the public URL's host with its route to the API, which keeps a service of that name from passing for the platform. */

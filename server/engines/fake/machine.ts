@@ -16,7 +16,6 @@ export interface Run extends Workload {
   program: Program
   end: (End & { at: number }) | undefined
   readonly ended: Promise<End>
-  /** Ended unobserved, with the machine: nobody knows how. */
   wasLost: boolean
 }
 
@@ -48,7 +47,6 @@ export interface FakeMachine {
   crash(id: string, exitCode?: number): void
   /** The engine's own service starts anew: with its records, or, having lost them, knowing nothing of what it started, which then runs on unknown. */
   restart(options: { forgets: boolean }): void
-  /** Everything ends and nobody sees how; the records stay. */
   reboot(): void
   readonly runs: Map<string, Run>
   readonly volumes: Map<string, FakeVolume>

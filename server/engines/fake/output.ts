@@ -90,7 +90,6 @@ function openOutput(all: ReadonlyMap<string, Kept> & Pick<Map<string, Kept>, 'de
   }
 }
 
-/** Another output of the same name is read from its start. */
 function offsetIn(kept: Kept, cursor: Cursor | undefined): number {
   const [number, offset] = (cursor ?? '').split(':')
   return Number(number) === kept.number ? Number(offset) : 0

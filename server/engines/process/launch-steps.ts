@@ -105,7 +105,6 @@ function layerSteps({ folder, upper, work, userNamespace }: LayerMount): Step[] 
   ]
 }
 
-/** Commas and colons part the options and layers of an overlay. */
 const escaped = (path: string): string => path.replaceAll(/[\\,:]/g, (character) => `\\${character}`)
 
 export interface LeavePlan {

@@ -21,7 +21,6 @@ export function decodeCursor(cursor: string | undefined, types: readonly ('strin
 }
 
 export interface IdPage {
-  /** Only items whose id is smaller: the newest come first. */
   beforeId: string | undefined
   limit: number
 }

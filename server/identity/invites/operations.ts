@@ -48,7 +48,6 @@ export function createInvite(context: Pick<IdentityContext, 'db' | 'now'>, invit
   return { invite, token }
 }
 
-/** An address has one invite; one that has expired makes way. */
 function makeRoom(db: Database, { workspaceId, email }: { workspaceId: string; email: string }, now: number): void {
   const earlier = findInviteTo(db, workspaceId, email)
   if (earlier === undefined) return

@@ -38,7 +38,6 @@ export function decideSignIn({ profile, linkedUserId, namesake, invite, isRegist
   return isRegistrationOpen ? { kind: 'register', email } : refuse('registration_closed')
 }
 
-/** The database compares addresses in any letter case too. */
 const isSameAddress = (left: string, right: string): boolean => asciiLower(left) === asciiLower(right)
 
 const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())

@@ -81,7 +81,6 @@ export class Directory {
   }
 }
 
-/** A database by its name, and its pooler by that one's. */
 function namesOf(one: Listed): [string, Listed][] {
   const { pool, host } = one.route
   if (pool === undefined) return [[host, one]]

@@ -27,7 +27,6 @@ export class Logins {
     this.#limits = limits
   }
 
-  /** Databases at which somebody logs in or waits to. */
   get size(): number {
     return this.#houses.size
   }

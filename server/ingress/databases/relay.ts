@@ -10,7 +10,6 @@ import type { Logins } from './logins.ts'
 export interface SessionWatch {
   clientSaid(bytes: Buffer): void
   serverSaid(bytes: Buffer): void
-  /** The server has accepted who this is. */
   readonly isLetIn: boolean
   /** Nothing is under way that would be lost with the connection. */
   readonly isIdle: boolean
@@ -112,7 +111,6 @@ export class Relay implements Connection, Deadlined {
     this.#leave()
   }
 
-  /** Ends the session now, or when it is idle next. */
   closeWhenIdle(): void {
     this.#isEnding = true
     this.#endIfIdle()

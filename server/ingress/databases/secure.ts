@@ -13,9 +13,7 @@ export interface SecureParts extends TlsAcceptParts {
 export interface Upgrade {
   socket: ClientSocket
   accept: TlsAccept
-  /** All that the client has said of TLS so far. */
   received: Buffer
-  /** An alert and why, for a hello that is not to be answered. */
   refuse?: (hello: ClientHello) => { alert: Buffer; reason: string } | undefined
   agreed(serverName: string | undefined): Agreed
 }

@@ -12,9 +12,7 @@ export interface Exchange {
   /** All request bytes received so far have been handed over. */
   bodyPause(): void
   bodyEnd(): void
-  /** Everything written to the client so far has gone out. */
   clientDrained(): void
-  /** The client has closed its side of a tunnel. */
   clientEnded(): void
   /** There is nobody left to answer. Nothing may be called on the client after this. */
   clientGone(): void

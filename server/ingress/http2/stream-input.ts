@@ -10,7 +10,6 @@ const LAST_CHUNK = '0\r\n'
 
 export class StreamInput {
   readonly #windowBytes: number
-  /** Most streams never receive anything but their head. */
   #queue: ByteQueue | undefined
   #window: ReceiveWindow | undefined
   #isChunked = false

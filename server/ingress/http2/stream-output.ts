@@ -20,7 +20,6 @@ export interface OutputOwner {
 /** What the output needs of the connection. */
 export interface OutputHost {
   readonly sender: DataSender
-  /** Milliseconds, monotonic. */
   readonly context: { readonly deadlines: { readonly now: number } }
 }
 

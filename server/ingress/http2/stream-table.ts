@@ -54,7 +54,6 @@ export class StreamTable {
     return this.#overStates[this.#overIds.lastIndexOf(id)] ?? 'skipped'
   }
 
-  /** A copy, as handling one may end others. */
   all(): Http2Stream[] {
     return [...this.#open.values()]
   }

@@ -44,7 +44,6 @@ function bulkAt(bytes: Buffer, at: number): { text: string; end: number } | Lack
   return isEnded ? { text: bytes.toString('utf8', length.end, end), end: end + 2 } : 'malformed'
 }
 
-/** The number behind the mark at `at`, and where its line ends. */
 function numberAt(bytes: Buffer, at: number): { value: number; end: number } | Lack {
   const end = bytes.indexOf(LF, at)
   const text = bytes.toString('latin1', at + 1, end < 0 ? Math.min(bytes.length, at + MAX_DIGITS + 2) : end)

@@ -12,7 +12,6 @@ export interface Deadlined {
 export class Deadlines {
   readonly #members = new Set<Deadlined>()
   readonly #timer: ReturnType<typeof setInterval>
-  /** Milliseconds, monotonic, as of the last tick. */
   now = performance.now()
 
   constructor(tickMs: number) {

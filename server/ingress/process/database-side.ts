@@ -21,7 +21,6 @@ interface Address {
 
 export interface DatabaseOptions {
   postgres?: Address
-  /** `host` is the name that all stores share. */
   keyValue?: { listen: Address; host: string }
 }
 

@@ -91,7 +91,6 @@ async function startSuccessor({ listeners, streams, controlSocketPath }: HandOve
   await startIngressProcess({ ...successor, env, client, inherit: held.map(({ descriptor }) => descriptor) })
 }
 
-/** Resolves when all clients have gone or were given up. */
 async function retire(parts: HandOverParts): Promise<void> {
   const { listeners, streams, targets, limits } = parts
   const allGone = Promise.all([streams.retire(), ...listeners.map((listener) => listener.retire())])

@@ -17,7 +17,6 @@ export interface Listeners {
   http: ClientListener
   tls: ClientListener | undefined
   doors: ReadonlyMap<DatabaseKind, ClientListener>
-  /** Grows when a door is opened late. */
   all: readonly ClientListener[]
   abandon(): Promise<void>
   stop(): void

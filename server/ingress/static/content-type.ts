@@ -2,7 +2,6 @@ const UNKNOWN = 'application/octet-stream'
 const compressiblePattern =
   /^(?:text\/|application\/(?:javascript|json|xml|wasm|manifest\+json|[a-z.+-]+\+(?:json|xml))|image\/(?:svg\+xml|bmp|x-icon)|font\/(?:ttf|otf))/
 
-/** Types Bun does not know or names in an old way. */
 const overrides: Record<string, string> = {
   webmanifest: 'application/manifest+json',
   map: 'application/json;charset=utf-8',

@@ -44,7 +44,6 @@ export class AnswerRelay implements PayloadSink {
     return this.#response !== undefined
   }
 
-  /** Whether the client's connection may be kept. */
   get isKeptAlive(): boolean {
     return this.#isKeptAlive
   }
@@ -54,7 +53,6 @@ export class AnswerRelay implements PayloadSink {
     return this.#response?.isKeepAlive === true && this.#reader.excessBytes === 0
   }
 
-  /** Whether the answer is whole although the connection ends here. */
   get isWholeAtEnd(): boolean {
     return this.#response !== undefined && this.#reader.isWholeAtEnd()
   }

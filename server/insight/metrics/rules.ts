@@ -17,9 +17,7 @@ export interface Plan {
 
 interface Asker {
   nowMs: number
-  /** Number of services, which share the bound of points. */
   services: number
-  /** Instances one by one are kept for a shorter time. */
   isByInstance: boolean
 }
 

@@ -8,7 +8,6 @@ export interface Sample {
 }
 
 export interface Family {
-  /** Name without the `_total` of a counter. */
   name: string
   help: string
   type: 'counter' | 'gauge' | 'histogram'

@@ -19,7 +19,6 @@ interface Shown {
 export interface Metered {
   id: string
   name: string
-  /** Whether requests for it are counted. */
   isReached: boolean
 }
 

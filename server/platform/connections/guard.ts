@@ -62,7 +62,6 @@ function openedSockets({ log }: GuardOptions): OwnSockets | undefined {
   }
 }
 
-/** No two connections to one port share client address and port. */
 type Known = Map<string, KnownConnection>
 
 function updated(known: Known, sockets: ReturnType<OwnSockets['accepted']>['sockets'], now: number): Known {

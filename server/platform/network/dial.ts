@@ -6,7 +6,6 @@ export interface Connection {
 
 export interface ConnectionEvents {
   data(bytes: Uint8Array): void
-  /** However it came to its end, also by an error. */
   closed(): void
 }
 

@@ -9,9 +9,7 @@ export interface Endpoint {
 }
 
 export interface SocketWay {
-  /** Where the socket is. */
   path: string
-  /** The only user who may connect, where we may choose. */
   uid: number
   /** Asked at each connection; undefined ends it at once. */
   to(): Endpoint | undefined

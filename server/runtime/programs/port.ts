@@ -19,7 +19,6 @@ export interface Program {
 }
 
 export interface Programs {
-  /** The PgBouncer that this machine had at the start. */
   readonly pooler: Pooler
 
   /** What can be run here of a kind, the newest first. Nothing is unpacked for it. */

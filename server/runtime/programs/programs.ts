@@ -22,7 +22,6 @@ export interface ProgramsOptions {
   pooler?: string | undefined
   /** Removes nothing of others: for a version on trial, beside one that serves and may be about to run what it has unpacked. */
   isOnTrial?: boolean
-  /** Told of each setting that names no program which can be used. */
   onProblem(problem: string): void
 }
 
@@ -94,7 +93,6 @@ function unpacker(folder: string, embedded: readonly EmbeddedProgram[]): (name: 
 
 const unpackCommand = isCompiled ? [process.execPath, 'unpack'] : [process.execPath, join(import.meta.dirname, 'unpack.ts')]
 
-/** The folder has its name when it is whole. */
 async function unpackInto(archive: string, into: string): Promise<void> {
   const fresh = `${into}.${crypto.randomUUID()}${UNFINISHED}`
   try {

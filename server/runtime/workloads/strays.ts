@@ -39,7 +39,6 @@ export interface StrayOptions {
   isKnown(id: string): boolean
   /** Whether a stray may run beside what the database starts of its service. */
   mayStay(workload: ListedWorkload): boolean
-  /** Told in the transaction that writes it down. */
   onFound(stray: Stray): void
   onEnded(stray: Stray, why: StrayEnd): void
 }

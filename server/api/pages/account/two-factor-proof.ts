@@ -8,7 +8,6 @@ import { passwordField } from './password-field.ts'
 import { recoveryCodesPage } from './recovery-codes.ts'
 import { forViewer, sectionPage } from './section.ts'
 
-/** Both take both factors once more. */
 type Purpose = 'off' | 'codes'
 
 const words: Record<Purpose, { title: string; explanation: string; button: Html }> = {

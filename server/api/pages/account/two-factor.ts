@@ -96,5 +96,4 @@ ${form({ action: '/account/two-factor', content })}`,
   })
 }
 
-/** Groups of four are easier to type. */
 const grouped = (secret: string): Html => html`${secret.match(/.{1,4}/g)?.map((group, index) => html`${index > 0 && ' '}${group}`)}`

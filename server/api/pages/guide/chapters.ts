@@ -22,7 +22,6 @@ export interface Chapter {
   /** Name of its file below `server/docs/` in lower case and without `.md`, and its name in the address. */
   slug: string
   summary: string
-  /** Markdown that begins with its title, `# …`. */
   text: string
 }
 

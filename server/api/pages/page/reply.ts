@@ -5,11 +5,8 @@ export interface Shown {
   status: number
   title: string
   body: Html
-  /** Narrow pages hold one form. */
   width: 'narrow' | 'wide'
-  /** Name of who is logged in. */
   viewer: string | undefined
-  /** Paths of style sheets beside the one that all pages have. */
   styles: readonly string[]
   headers: Record<string, string>
 }

@@ -19,7 +19,6 @@ export interface PageRequest {
   readonly fields: Readonly<Record<string, string>>
   readonly request: Request
   readonly context: ApiContext
-  /** Calls an operation of the API with the visitor's own rights. */
   ask<Id extends OperationId>(id: Id, input?: DispatchInput): Promise<Outcome<ReplyOf<Operations[Id]>>>
 }
 

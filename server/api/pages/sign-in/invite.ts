@@ -75,7 +75,6 @@ function signedInForm(
   return html`<p>You are logged in with another address.</p>${form({ action: '/logout', content })}`
 }
 
-/** The account may exist, and be able to log in, or not. */
 async function signedOutForm(request: PageRequest, view: InviteView, { email }: StoredInvite): Promise<Html> {
   const { db } = request.context
   const owner = findUserByEmail(db, email)

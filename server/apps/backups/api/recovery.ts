@@ -1,4 +1,3 @@
-/** What recoveries of all kinds have in common. */
 import { AppError, invalidValue } from '../../../../shared/error.ts'
 import type { Actor } from '../../../http/handlers/call.ts'
 import type { AppContext } from '../../context.ts'

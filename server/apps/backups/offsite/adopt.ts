@@ -15,10 +15,8 @@ import { type Description, readDescription } from './description.ts'
 const MAX_DESCRIPTION_BYTES = 512 * 1024 * 1024
 
 export interface Described {
-  /** Name of the description at the bucket. */
   key: string
   description?: Description
-  /** Why it is not to be read, in words. */
   problem?: string
 }
 
@@ -47,7 +45,6 @@ export async function keyIn(text: string): Promise<{ identity: string; recipient
 }
 
 export interface Adopted {
-  /** Files that the description names and the bucket does not have. */
   missing: number
 }
 

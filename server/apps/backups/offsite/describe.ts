@@ -38,7 +38,6 @@ export function createDescriber(deps: RepositoryDeps): (datastoreId: string, log
   }
 }
 
-/** Only what is at the bucket, and backups of which all is. */
 function contentOf({ db }: RepositoryDeps, set: BackupSet): Pick<Description, 'set' | 'backups' | 'objects'> {
   const { datastoreId, kind, name, version, recipient, recipe, createdAt } = set
   const stored = objectsOf(db, datastoreId)

@@ -38,7 +38,6 @@ const DescribedObject = Type.Object({
 const Description = Type.Object({
   format: Type.Literal(1),
   writtenAt: Time,
-  /** Up to when the log is at the bucket. */
   logUntil: Time,
   set: Type.Object({
     datastoreId: Type.String({ pattern: '^(?:dpg-[0-9a-z]+-a|red-[0-9a-z]+)$' }),

@@ -11,7 +11,6 @@ export interface Mirrored {
 }
 
 export interface Mirroring {
-  /** Some of what is not at the bucket yet. */
   waiting(limit: number): BackupObject[]
   signal: AbortSignal
 }

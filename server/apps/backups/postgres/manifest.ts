@@ -39,7 +39,6 @@ function parse(manifest: Uint8Array): unknown {
 }
 
 export interface ManifestReader {
-  /** Passes an archive of pg_basebackup on as it is. */
   through(archive: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>
   /** The manifest that stood in it. @throws BackupDamaged where there was none. */
   manifest(): Uint8Array

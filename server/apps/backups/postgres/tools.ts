@@ -12,14 +12,12 @@ export interface BackupSource {
   port: number
   user: string
   password: string
-  /** User id that the tools run as, where we may choose. */
   uid: number
 }
 
 export interface Tool {
   programs: string
   uid: number
-  /** All of our files that it works with are in here. */
   folder: string
   name: string
   args: readonly string[]

@@ -80,7 +80,6 @@ async function sizeOf(client: S3Client, key: string): Promise<number | undefined
   }
 }
 
-/** One part at a time is held in memory. */
 async function inParts(client: S3Client, key: string, path: string): Promise<void> {
   const writer = client.file(key).writer({ partSize: PART_BYTES, queueSize: 1, retry: 3 })
   try {

@@ -24,7 +24,6 @@ export function parseFileName(fileName: string): ObjectName | undefined {
 
 export interface SetFolders {
   root: string
-  /** Where the receiver of the log writes, as a user of its own. */
   incoming: string
   /** What is being made; nothing in it outlives the process that makes it. */
   work: string

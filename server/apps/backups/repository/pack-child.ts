@@ -12,7 +12,6 @@ export type PackTask = { is: 'pack'; recipient: string; path: string } | { is: '
 export interface PackedFile {
   from: string
   digest: string
-  /** Where its content is written to, a new file. */
   path: string
 }
 

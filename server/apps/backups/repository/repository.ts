@@ -103,7 +103,6 @@ export async function openObject(deps: RepositoryDeps, object: BackupObject): Pr
 
 export interface Extraction {
   object: BackupObject
-  /** Where its plain content is written to, a new file. */
   path: string
 }
 

@@ -4,7 +4,6 @@ import { spacesOf } from '../../../runtime/space/reserve.ts'
 
 const GIB = 1024 ** 3
 
-/** How much stays free for everything else that is on the disk. */
 const reserveOf = (total: number): number => Math.min(GIB, total / 20)
 
 /** Whether so many bytes fit beside what is kept free. A file system that makes room as files come tells of none, and has it. */

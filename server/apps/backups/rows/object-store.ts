@@ -10,7 +10,6 @@ export interface BackupObject {
   plainBytes: number
   packedBytes: number
   createdAt: number
-  /** Null while it is not at the bucket. */
   uploadedAt: number | null
   isLocal: boolean
   isRemoving: boolean

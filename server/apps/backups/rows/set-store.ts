@@ -23,7 +23,6 @@ export interface BackupSet {
   isRemoving: boolean
   /** Up to when the log is known of a set that another installation has written, which stays at the bucket whatever becomes of it here; null for our own. */
   adoptedUntil: number | null
-  /** What a backup is being tried out on; null while none is. */
   drill: Drill | null
 }
 

@@ -39,7 +39,6 @@ async function keepContent(keeping: Keeping, datastore: StoredDatastore): Promis
   await takeFinal(keeping, datastore, take)
 }
 
-/** One that was begun before a kill is taken anew. */
 async function takeFinal({ context, deps }: Keeping, { id }: StoredDatastore, take: Taking['take']): Promise<void> {
   const set = backupSetOf(context.db, id)
   const known = backupsOf(context.db, id).find(({ origin }) => origin === 'final')

@@ -52,7 +52,6 @@ async function keptKind(keeping: Keeping, datastore: StoredDatastore): Promise<K
   return kept
 }
 
-/** What was asked for, or begun before a kill, comes first. */
 function nextOf(context: AppContext, due: Due, id: string): Due {
   const isWaiting = backupsOf(context.db, id).some(({ status }) => status === 'creating')
   return isWaiting ? { at: context.now(), backup: due.backup } : due

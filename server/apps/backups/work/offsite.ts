@@ -35,7 +35,6 @@ export function createOffsite(context: AppContext, deps: RepositoryDeps): Offsit
   const begun = new Map<string, Begun>()
   const describe = createDescriber(deps)
 
-  /** A bucket that is away is told once, and once when it is back. */
   function tell(lane: string, { problem }: Mirrored): void {
     if (problem !== undefined && told.get(lane) === undefined)
       context.log.error('backups not copied to the bucket', { lane, reason: problem })

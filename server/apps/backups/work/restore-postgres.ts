@@ -21,7 +21,6 @@ export const restorePostgres: RestoreWay = {
     await layMaterial(deps, material, { datastoreId, chain, ...(until !== undefined && { until }) })
   },
   program,
-  /** Memory for a checkpoint of what was replayed. */
   limitsOf(plan) {
     const { memoryMb, cpu, pids } = postgresPlans[plan as PostgresPlan]
     return { cpu: Math.max(1, cpu), memoryBytes: memoryMb * MIB, pids }

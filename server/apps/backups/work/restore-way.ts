@@ -7,7 +7,6 @@ import type { RestoreProgram } from './owner.ts'
 
 export interface RestoredBackup {
   datastoreId: string
-  /** What has to be put together, itself last. */
   chain: readonly StoredBackup[]
   /** A moment in milliseconds since 1970, `latest`, or `immediate` for what the backup holds. */
   target: string
@@ -28,6 +27,5 @@ export interface RestoreWay {
   program(context: AppContext, request: RestoreRequest): Promise<RestoreProgram>
   /** A processor of its own at least: a recovery is waited for. */
   limitsOf(plan: string): InstanceSpec['limits']
-  /** What was read of a backup that was tried out, for its event. */
   readIn(output: string): Record<string, unknown>
 }

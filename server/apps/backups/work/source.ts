@@ -31,7 +31,6 @@ export async function toolsOf(context: AppContext, version: string): Promise<str
 }
 
 export interface RunningSource extends BackupSource {
-  /** Where we ourselves reach it. */
   endpoint: Endpoint
 }
 

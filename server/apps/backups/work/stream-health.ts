@@ -6,7 +6,6 @@ import { recordBackupEvent } from './events.ts'
 const TOLD_AFTER_MS = 60_000
 
 export interface StreamHealth {
-  /** The log has been streamed for a while. */
   sound(id: string): void
   /** Nothing is to be streamed: a database that is suspended has no problem. */
   idle(id: string): void

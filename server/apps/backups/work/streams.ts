@@ -1,4 +1,3 @@
-/** The receivers that run, each of the log of one database. */
 import { messageOf } from '../../../../shared/error.ts'
 import { describeError } from '../../../platform/server-log.ts'
 import type { AppContext } from '../../context.ts'

@@ -6,7 +6,6 @@ export interface ServerInfo {
   isJournaling: boolean
   isWriting: boolean
   isJournalGood: boolean
-  /** Bytes of the journal, now and when it was written anew last. */
   journalBytes: number
   journalBaseBytes: number
   isSnapshotGood: boolean

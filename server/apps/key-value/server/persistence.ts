@@ -7,16 +7,12 @@ import type { ServerInfo } from './info.ts'
 
 export type PersistenceStep =
   /** Something is being written: look again in a moment. */
-  | { kind: 'wait' }
-  | { kind: 'command'; command: string[] }
-  /** The files on the volume are of this mode from now on. */
-  | { kind: 'laid'; mode: PersistenceMode }
+  { kind: 'wait' } | { kind: 'command'; command: string[] } | { kind: 'laid'; mode: PersistenceMode }
 
 type Known = Pick<ServerInfo, 'isJournaling' | 'isWriting' | 'isJournalGood' | 'snapshots' | 'lastSnapshotAt'>
 
 export interface PersistenceSituation {
   wanted: PersistenceMode
-  /** How the files on the volume are to be read. */
   laid: PersistenceMode
   /** When that was asked for (ms since 1970): a snapshot of before would not do. */
   since: number

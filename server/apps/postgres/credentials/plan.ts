@@ -20,7 +20,6 @@ export interface KnownRole {
 }
 
 export interface Roles {
-  /** The first user, which owns the database and is never dropped. */
   owner: string
   wanted: readonly WantedUser[]
   known: readonly KnownRole[]

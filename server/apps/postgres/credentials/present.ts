@@ -39,7 +39,6 @@ function presentUser(
   }
 }
 
-/** The list is told whether the server answers or not. */
 async function openConnections(context: AppContext, datastore: StoredDatastore): Promise<ReadonlyMap<string, number> | undefined> {
   const endpoint = endpointOf(context, datastore)
   if (endpoint === undefined) return undefined

@@ -6,12 +6,10 @@ export type Wanted = Pick<StoredSpare, 'volumeKind' | 'version' | 'program' | 's
 
 export interface SpareSituation<S extends Spare> {
   now: number
-  /** When this control plane began. */
   startedAt: number
   spares: readonly S[]
   /** What one would be made of now; undefined where there are no programs. */
   make: Wanted | undefined
-  /** Databases that there are, oldest first. */
   databases: readonly { createdAt: number; isBeingMade: boolean }[]
   roomGb: number
 }

@@ -5,7 +5,6 @@ import { fileOf } from '../work/folders.ts'
 
 interface Range {
   from: number
-  /** The first byte that is not in it. */
   until: number
 }
 

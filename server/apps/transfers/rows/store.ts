@@ -14,7 +14,6 @@ export interface StoredTransfer {
   datastoreId: string
   workspaceId: string
   environmentId: string | null
-  /** Engines make the user of it that its tools run as. */
   number: number
   status: TransferStatus | 'removing'
   isClean: boolean

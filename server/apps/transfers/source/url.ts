@@ -16,7 +16,6 @@ export interface SourceDatabase {
 }
 
 const USUAL_PORT = 5432
-/** What clients are told beside, which is nothing to tools. */
 const harmless = new Set([
   ...['application_name', 'channel_binding', 'connect_timeout', 'gssencmode', 'sslmode', 'sslnegotiation'],
   ...['target_session_attrs', 'pgbouncer', 'schema'],

@@ -16,7 +16,6 @@ interface Remedy {
   say: string
 }
 
-/** The first that fits is told; what the tools said follows. */
 const remedies: readonly Remedy[] = [
   { when: /cpd-problem: truncated/, say: 'The dump ends before its end. Make it again, and send all of it.' },
   { when: /cpd-problem: no dump/, say: 'The archive holds no dump: no file toc.dat is in it. Make it by pg_dump --format=directory.' },

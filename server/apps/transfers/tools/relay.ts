@@ -23,7 +23,6 @@ export interface Way {
 }
 
 export interface Relay {
-  /** What has gone either way. */
   bytes(): number
   close(): void
 }

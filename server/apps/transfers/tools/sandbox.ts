@@ -16,7 +16,6 @@ export const transferOwner = (context: AppContext): WorkloadOwner => onceOwner(c
 const stack: HostStack = { kind: 'host', folders: [], searchPath: ['bin'] }
 const TIMEOUT_MS = 24 * 60 * 60_000
 const GIB = 1024 ** 3
-/** A dump of ten thousands of tables is planned in memory. */
 const limits = { cpu: 1, memoryBytes: GIB, pids: 64 }
 
 export interface ToolRun {

@@ -9,6 +9,5 @@ export interface Transferring {
   place: Place
   /** Aborts when it is canceled, when the disk runs short, and when the control plane ends. */
   signal: AbortSignal
-  /** Is told where the figure of its progress comes from. */
   watch(bytes: () => number): void
 }

@@ -28,7 +28,6 @@ import type { Place } from './target.ts'
 export interface TransferWork {
   poke(datastoreId: string): void
   pokeAll(): void
-  /** Ends one that runs. */
   cancel(id: string): void
   progress(id: string): Promise<TransferProgress | undefined>
   settled(): Promise<void>

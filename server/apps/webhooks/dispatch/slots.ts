@@ -11,7 +11,6 @@ export interface SlotLimits {
   perWebhook: Record<Standing, Record<Turn, number>>
   /** For the proven of a workspace, and as much again for its others. */
   perWorkspace: number
-  /** For all that are proven, and as much again for all others. */
   all: number
 }
 

@@ -5,7 +5,6 @@ export interface Targets {
   writable: string[]
   processes: ProcessTarget[]
   processNamespace: string
-  /** Unix sockets; one that begins with `@` has an abstract name. */
   sockets: string[]
   listeners: ListenerTarget[]
   neighbourListeners: ListenerTarget[]

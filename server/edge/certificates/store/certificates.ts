@@ -18,7 +18,6 @@ export interface StoredCertificate {
   notBefore: number
   notAfter: number
   warnedAt: number | null
-  /** Since when it waits to be revoked. */
   removedAt: number | null
   revokeAttempts: number
   nextRevokeAt: number

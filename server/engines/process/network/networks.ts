@@ -25,7 +25,6 @@ export interface Attachment {
   path: string | undefined
   files: readonly ReplacedFile[]
   joined: Promise<void>
-  /** To be called once the workload is inside, or never will be. */
   left(): void
 }
 

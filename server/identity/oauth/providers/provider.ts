@@ -2,7 +2,6 @@ import type { ProviderId } from '../../../../shared/oauth.ts'
 
 export interface Profile {
   issuer: string
-  /** Never given to another account of this issuer. */
   subject: string
   email: string | undefined
   isEmailVerified: boolean
