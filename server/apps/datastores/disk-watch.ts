@@ -29,6 +29,8 @@ export function createDiskWatch(context: AppContext, servers: DatastoreServers):
       const running = workloadsOf(context.db, OWNER_KIND, id).find(({ phase }) => phase === 'running')
       const found = datastoreById(context.db, id)
       if (found === undefined) told.delete(id)
+      // Nobody tells that one is ready from now on.
+      if (found?.phase === 'creating') return context.now() + LOOK_MS
       if (found?.phase !== 'ready' || running?.address == null || running.port === null) return undefined
       const space = (await context.engine.usage(running.id))?.disk
       if (space === undefined) return undefined
