@@ -44,6 +44,7 @@ const ignored = new Set([
   'service_instances',
   'events',
   'event_readers',
+  'notification_items',
   'notification_problems',
   'webhook_deliveries',
   'certificate_orders',

@@ -148,7 +148,8 @@ test("S2: payloads as a service's own commands run in its sandbox at most", asyn
       name: `command ${field}`,
       serviceDetails: { envSpecificDetails: { [field ?? '']: payload } },
     })
-    const { body } = await upload(platform, id, await packApp('hello-js'))
+    const { status, body } = await upload(platform, id, await packApp('hello-js'))
+    expect(`${status} ${JSON.stringify(body)}`).toMatch(/^201 /)
     await deployEnd(platform, id, body.deployId)
   }
   expectUnharmed()

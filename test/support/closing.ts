@@ -1,4 +1,4 @@
-const STEP_LIMIT_MS = 60_000
+const STEP_LIMIT_MS = 120_000
 
 /** Takes the steps in turn, all of them whatever becomes of one. @throws naming each that failed or did not end in time. */
 export async function closeInTurn(steps: Record<string, () => unknown>): Promise<void> {

@@ -88,7 +88,8 @@ export async function startPlatform(
   }
 }
 
-const DELETION_DEADLINE_MS = 55_000
+/** Databases are backed up once more before they go. */
+const DELETION_DEADLINE_MS = 110_000
 
 /** Has the platform end and remove everything, as it does for a caller. */
 export async function deleteServices(context: Context): Promise<void> {

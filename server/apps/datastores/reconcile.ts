@@ -134,9 +134,10 @@ function run({ db, sets }: AppContext, { id, generation }: StoredDatastore, setI
 /** There is nothing to go back to: it is tried again and again, at growing intervals. */
 async function makeVolume(context: AppContext, servers: DatastoreServers, datastore: StoredDatastore): Promise<void> {
   const { id, number, volumeId, volumeKind: kind, sizeGb } = datastore
+  const isWanted = () => datastoreById(context.db, id)?.phase === 'creating'
   try {
-    await context.engine.volumes.make({ id: volumeId, kind, sizeGb, owner: { id, number } })
-    await servers[datastore.kind]?.prepare?.(datastore)
+    if (isWanted()) await context.engine.volumes.make({ id: volumeId, kind, sizeGb, owner: { id, number } })
+    if (isWanted()) await servers[datastore.kind]?.prepare?.(datastore)
   } catch (error) {
     if (!context.stopping.aborted) updateDatastore(context.db, id, { problem: reasonOf(error) }, context.now())
     throw error

@@ -80,6 +80,18 @@ function limitFamilies(shown: readonly Shown[]): Family[] {
       type: 'gauge',
       samples: limits(({ facts }) => facts.memoryLimit * MIB),
     },
+    {
+      name: 'cpd_service_disk_used_bytes',
+      help: 'What is taken of the disk of a service or datastore, where that has a size of its own.',
+      type: 'gauge',
+      samples: limits(({ total }) => total.disk),
+    },
+    {
+      name: 'cpd_service_disk_size_bytes',
+      help: 'What the disk of a service or datastore can hold, where that has a size of its own.',
+      type: 'gauge',
+      samples: limits(({ total }) => total.diskSize),
+    },
   ]
 }
 

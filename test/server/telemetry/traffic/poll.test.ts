@@ -88,7 +88,7 @@ test('what an ingress counted while nobody looked is known after it has ended', 
   for (let count = 0; count < 3; count++) await ask()
   await createIngressClient(socketPath()).shutdown()
   const [left = ''] = await until('it has left its counts', () => {
-    const names = readdirSync(dir).filter((name) => name.startsWith('last-counts-'))
+    const names = readdirSync(dir).filter((name) => /^last-counts-.*\.json$/.test(name))
     return names.length > 0 && names
   })
   expect(JSON.parse(readFileSync(join(dir, left), 'utf8'))).toHaveProperty('epoch')
