@@ -3,13 +3,13 @@
  * no writes before it is full to the last byte, which it would not survive in order.
  */
 import { inOneChange } from '../../platform/db/change.ts'
-import { workloadsOf } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'
 import { growByItself } from './disk-growth.ts'
 import { isShort, nextDiskState, shareOf } from './disk-rules.ts'
+import { runningServer } from './endpoint.ts'
 import { type CommonEvent, recordDatastoreEvent } from './events.ts'
 import { type DatastoreServer, type DatastoreServers, serverOf } from './kind.ts'
-import { datastoreById, OWNER_KIND, type StoredDatastore, updateDatastore } from './store.ts'
+import { datastoreById, type StoredDatastore, updateDatastore } from './store.ts'
 
 const LOOK_MS = 5000
 /** A server writes some hundred megabytes in a second. */
@@ -26,12 +26,12 @@ export function createDiskWatch(context: AppContext, servers: DatastoreServers):
   const told = new Map<string, string>()
   return {
     async look(id) {
-      const running = workloadsOf(context.db, OWNER_KIND, id).find(({ phase }) => phase === 'running')
+      const running = runningServer(context.db, id)
       const found = datastoreById(context.db, id)
       if (found === undefined) told.delete(id)
       // Nobody tells that one is ready from now on.
       if (found?.phase === 'creating') return context.now() + LOOK_MS
-      if (found?.phase !== 'ready' || running?.address == null || running.port === null) return undefined
+      if (found?.phase !== 'ready' || running === undefined) return undefined
       const space = (await context.engine.usage(running.id))?.disk
       if (space === undefined) return undefined
       const server = serverOf(servers, found)
@@ -40,8 +40,7 @@ export function createDiskWatch(context: AppContext, servers: DatastoreServers):
       const { diskState, sizeGb } = datastore
       const situation = `${running.id} ${running.startedAt} ${diskState} ${sizeGb}`
       const isChanged = told.get(id) !== situation
-      if (isChanged || diskState === 'full')
-        await server.fitToDisk?.(datastore, { host: running.address, port: running.port }, { isChanged, isShort: isShort(space) })
+      if (isChanged || diskState === 'full') await server.fitToDisk?.(datastore, running.endpoint, { isChanged, isShort: isShort(space) })
       told.set(id, situation)
       return context.now() + (shareOf(space) < CLOSE_SHARE ? LOOK_MS : LOOK_CLOSELY_MS)
     },

@@ -8,8 +8,15 @@ import { OWNER_KIND, type StoredDatastore } from './store.ts'
 export const endpointOf = ({ db }: Pick<AppContext, 'db'>, { id }: Pick<StoredDatastore, 'id'>): ServerEndpoint | undefined =>
   runningServer(db, id)?.endpoint
 
+export interface RunningServer {
+  id: string
+  endpoint: ServerEndpoint
+  startedAt: number | null
+}
+
 /** The server of a datastore, by the id of what runs; undefined while it does not run. */
-export function runningServer(db: Database, id: string): { id: string; endpoint: ServerEndpoint } | undefined {
+export function runningServer(db: Database, id: string): RunningServer | undefined {
   const up = workloadsOf(db, OWNER_KIND, id).find(({ phase }) => phase === 'running')
-  return up?.address == null || up.port === null ? undefined : { id: up.id, endpoint: { host: up.address, port: up.port } }
+  if (up?.address == null || up.port === null) return undefined
+  return { id: up.id, endpoint: { host: up.address, port: up.port }, startedAt: up.startedAt }
 }
