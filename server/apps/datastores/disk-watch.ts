@@ -42,10 +42,12 @@ export function createDiskWatch(context: AppContext, servers: DatastoreServers):
       const isChanged = told.get(id) !== situation
       if (isChanged || diskState === 'full') await server.fitToDisk?.(datastore, running.endpoint, { isChanged, isShort: isShort(space) })
       told.set(id, situation)
-      return context.now() + (shareOf(space) < CLOSE_SHARE ? LOOK_MS : LOOK_CLOSELY_MS)
+      return context.now() + lookAfterMs(space)
     },
   }
 }
+
+const lookAfterMs = (space: Seen['space']): number => (shareOf(space) < CLOSE_SHARE ? LOOK_MS : LOOK_CLOSELY_MS)
 
 interface Seen {
   id: string
