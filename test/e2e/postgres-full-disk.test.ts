@@ -133,7 +133,12 @@ describe.runIf(hasLoopDevices)('a database on a disk that fills', { timeout: 2 *
     for (const round of [1, 2, 3]) {
       const pid = await leader()
       const before = running()
-      await run(`INSERT INTO kept SELECT ${round} FROM generate_series(1, 1000)`)
+      await until('it takes writes', () =>
+        run(`INSERT INTO kept SELECT ${round} FROM generate_series(1, 1000)`).then(
+          () => true,
+          () => false,
+        ),
+      )
       // From outside, as a transaction that was begun in time may: the owner of the files writes until nothing is left.
       const root = `/proc/${pid}/root/var/lib/datastore`
       if (round === 3) rmSync(`${root}/ballast`, { force: true })

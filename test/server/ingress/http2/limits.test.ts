@@ -130,14 +130,13 @@ test('a head in a few continuations is taken', async () => {
   client.kill()
 })
 
-test('a client that reads nothing cannot make us keep answers without end', async () => {
+test('a client that reads nothing cannot make us keep answers without end: it is cut off', async () => {
   const client = await connectHttp2(world.port)
   client.pause()
-  const before = process.memoryUsage().rss
+  const before = world.connections.size
   for (let round = 0; round < 200; round++)
     client.send(Buffer.concat(Array.from({ length: 500 }, () => frame(Type.ping, 0, 0, Buffer.alloc(8)))))
-  await Bun.sleep(100)
-  expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024)
+  await eventually(() => world.connections.size < before)
   client.kill()
 })
 
