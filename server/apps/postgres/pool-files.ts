@@ -42,6 +42,9 @@ export const poolFiles = ({ adminPassword, connections, serverPort }: PoolFacts)
         'max_prepared_statements = 200',
         // Drivers send it at the start of each session, and it changes nothing since PostgreSQL 12.
         'ignore_startup_parameters = extra_float_digits',
+        'tcp_keepidle = 60',
+        'tcp_keepintvl = 10',
+        'tcp_keepcnt = 6',
         'log_connections = 0',
         'log_disconnections = 0',
         'stats_period = 3600',

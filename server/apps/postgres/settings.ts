@@ -45,7 +45,11 @@ export function settingsOf({ plan, sizeGb, version }: ServerSize): Record<string
     password_encryption: 'scram-sha-256',
     ssl: 'off',
     unix_socket_directories: '',
+    // Who has gone without a word is found within two minutes, also in the midst of a statement that takes hours.
     tcp_keepalives_idle: '60',
+    tcp_keepalives_interval: '10',
+    tcp_keepalives_count: '6',
+    client_connection_check_interval: '10s',
     shared_preload_libraries: 'pg_stat_statements',
     'pg_stat_statements.max': isSmall ? '500' : '1000',
     'pg_stat_statements.track_utility': 'off',

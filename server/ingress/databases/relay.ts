@@ -1,7 +1,8 @@
 import type { ClientContext, ClientSocket, Connection } from '../exchange/client-context.ts'
-import { type Deadlined, NEVER } from '../limits/deadlines.ts'
+import type { Deadlined } from '../limits/deadlines.ts'
 import type { Account } from '../limits/unsent.ts'
 import { connectWithin } from '../sockets/connect-within.ts'
+import { connectionDescriptor, keepAlive, silentMs } from '../sockets/keep-alive.ts'
 import { Outgoing } from '../sockets/outgoing.ts'
 import type { ProxyTarget } from '../tables/proxy-target.ts'
 import type { Logins } from './logins.ts'
@@ -28,11 +29,12 @@ export interface RelayOptions {
   gone(relay: Relay): void
 }
 
-const KEEP_ALIVE_MS = 60_000
+/** How often it is asked, within the time after which a client has vanished. */
+const LOOKS = 3
 
 /**
  * Brings a session from a client to its server. Who cannot take more makes the other side wait, and what waits is accounted for. A
- * connection that is silent is left alone, as pools keep theirs for days: a peer that has died is found by TCP.
+ * connection that is silent is left alone, as pools keep theirs for days: whether the client is still there is asked by TCP.
  */
 export class Relay implements Connection, Deadlined {
   readonly id: string
@@ -70,7 +72,6 @@ export class Relay implements Connection, Deadlined {
     const { deadlines, limits } = options.context
     this.deadlineAt = deadlines.now + limits.loginWaitMs
     deadlines.add(this)
-    client.setKeepAlive(true, KEEP_ALIVE_MS)
     this.#early = [options.first]
     this.#holdClient()
     this.#endLogin = options.logins.begin(this.target, this.address, () => void this.#connect())
@@ -121,13 +122,13 @@ export class Relay implements Connection, Deadlined {
   }
 
   expired(): void {
-    if (this.#isFinishing) {
-      this.cut()
-      return
+    if (this.#isFinishing) this.cut()
+    else if (this.#isLetIn) this.#lookForClient()
+    else {
+      if (this.sentBytes === 0) this.#toClient.write(this.#options.unreachable())
+      this.#server?.terminate()
+      this.#finish()
     }
-    if (this.sentBytes === 0) this.#toClient.write(this.#options.unreachable())
-    this.#server?.terminate()
-    this.#finish()
   }
 
   cut(): void {
@@ -175,6 +176,7 @@ export class Relay implements Connection, Deadlined {
       return
     }
     this.#server = server
+    keepAlive(connectionDescriptor(server), context.limits.vanishedMs)
     const out = new Outgoing(server)
     this.#toServer = out
     for (const bytes of this.#early.splice(0)) this.#pass(bytes, out)
@@ -184,7 +186,13 @@ export class Relay implements Connection, Deadlined {
   #letIn(): void {
     this.#isLetIn = true
     this.#endLogin()
-    if (!this.#isFinishing) this.deadlineAt = NEVER
+    if (!this.#isFinishing) this.#lookForClient()
+  }
+
+  #lookForClient(): void {
+    const { deadlines, limits } = this.#options.context
+    this.deadlineAt = deadlines.now + limits.vanishedMs / LOOKS
+    if (silentMs(connectionDescriptor(this.#client)) > limits.vanishedMs) this.cut()
   }
 
   #pass(bytes: Buffer, out: Outgoing): void {

@@ -29,6 +29,8 @@ export interface IngressLimits {
   /** Time for a client of a database to wait for its turn to log in, and then to do so. */
   loginWaitMs: number
   loginTimeoutMs: number
+  /** Time without any sign of life of who is connected to a database. TCP asks those without room for more every two minutes, so it is more than that. */
+  vanishedMs: number
   /** Clients that log in to one database at a time. Below the connections of the smallest plan, so that those with a password find a place. */
   maxLogins: number
   maxLoginsPerAddress: number
@@ -73,6 +75,7 @@ export const defaultIngressLimits: IngressLimits = {
   tunnelIdleMs: 60 * MINUTE,
   loginWaitMs: 30 * SECOND,
   loginTimeoutMs: 10 * SECOND,
+  vanishedMs: 3 * MINUTE,
   maxLogins: 40,
   maxLoginsPerAddress: 8,
   poolIdleMs: 4 * SECOND,

@@ -2,6 +2,7 @@ import { messageOf } from '../../../shared/error.ts'
 import { createConnectionLimits } from '../limits/connection-limits.ts'
 import { createReportedCount } from '../limits/reported-count.ts'
 import type { Inheritance } from '../sockets/inherited.ts'
+import { keepAlive } from '../sockets/keep-alive.ts'
 import type { DatabaseKind } from '../tables/database-route.ts'
 import { type ClientListener, type ListenOptions, listenForClients } from './client-listener.ts'
 import { plainTransport, type Transport } from './transport.ts'
@@ -54,6 +55,7 @@ export function openListeners({ listen, listenTls, inheritance, transport, doors
   const openDoor = (door: Door) => {
     try {
       const listener = open(door.listen, door.transport, ofDoors)
+      keepAlive(listener.descriptor, context.limits.vanishedMs)
       opened.set(door.name, listener)
       all.push(listener)
     } catch (error) {

@@ -1,4 +1,5 @@
 import { connectWithin } from '../sockets/connect-within.ts'
+import { connectionDescriptor, keepAlive } from '../sockets/keep-alive.ts'
 import { Outgoing } from '../sockets/outgoing.ts'
 import type { ProxyTarget } from '../tables/proxy-target.ts'
 
@@ -12,6 +13,7 @@ interface Side {
 export interface PipeOptions {
   targets: readonly ProxyTarget[]
   connectTimeoutMs: number
+  vanishedMs: number
   gone(connection: PipedConnection): void
 }
 
@@ -74,6 +76,7 @@ export class PipedConnection {
       if (this.#isGone) return void socket.terminate()
       this.#target = target
       this.#instance = sideOf(socket)
+      keepAlive(connectionDescriptor(socket), this.#options.vanishedMs)
       resume(this.#client)
       return
     }

@@ -1,6 +1,7 @@
 import { messageOf } from '../../../shared/error.ts'
 import { descriptorOf, inheriting } from '../serve/transport.ts'
 import type { HeldListener, Inheritance } from '../sockets/inherited.ts'
+import { keepAlive } from '../sockets/keep-alive.ts'
 import type { Stream } from '../tables/route-table.ts'
 import { type PipedConnection, pipeEvents } from './piped-connection.ts'
 
@@ -17,6 +18,7 @@ export interface StreamListeners {
 
 export interface StreamListenersOptions {
   inheritance: Inheritance
+  vanishedMs: number
   log: (line: string) => void
   accept(listener: StreamListener, client: Bun.Socket<PipedConnection>): void
 }
@@ -79,7 +81,7 @@ export function createStreamListeners(options: StreamListenersOptions): StreamLi
   }
 }
 
-function openListener(stream: Stream, { inheritance, accept }: StreamListenersOptions): OpenListener {
+function openListener(stream: Stream, { inheritance, vanishedMs, accept }: StreamListenersOptions): OpenListener {
   const { host, port } = stream.listen
   const listener: OpenListener = { stream, socket: { stop() {} }, descriptor: -1, turn: 0 }
   const handlers: Bun.SocketHandler<PipedConnection> = { ...pipeEvents, open: (client) => accept(listener, client) }
@@ -88,6 +90,7 @@ function openListener(stream: Stream, { inheritance, accept }: StreamListenersOp
   const socket = Bun.listen<PipedConnection>(inherited === undefined ? where : inheriting(where, inherited.descriptor))
   listener.socket = socket
   listener.descriptor = inherited?.descriptor ?? descriptorOf(socket)
+  keepAlive(listener.descriptor, vanishedMs)
   return listener
 }
 

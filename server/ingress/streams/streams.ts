@@ -15,13 +15,13 @@ export interface Streams {
 
 export interface StreamsOptions {
   inheritance: Inheritance
-  limits: Pick<IngressLimits, 'connectTimeoutMs' | 'maxConnections'>
+  limits: Pick<IngressLimits, 'connectTimeoutMs' | 'maxConnections' | 'vanishedMs'>
   log: (line: string) => void
 }
 
 export function createStreams({ inheritance, limits, log }: StreamsOptions): Streams {
   const connections = new Set<PipedConnection>()
-  const listeners = createStreamListeners({ inheritance, log, accept })
+  const listeners = createStreamListeners({ inheritance, vanishedMs: limits.vanishedMs, log, accept })
   const allGone = Promise.withResolvers<void>()
   let isRetired = false
 
@@ -32,6 +32,7 @@ export function createStreams({ inheritance, limits, log }: StreamsOptions): Str
     client.data = new PipedConnection(client, {
       targets: [...targets.slice(first), ...targets.slice(0, first)],
       connectTimeoutMs: limits.connectTimeoutMs,
+      vanishedMs: limits.vanishedMs,
       gone: (connection) => {
         connections.delete(connection)
         resolveWhenGone()

@@ -14,13 +14,12 @@ export interface DatabaseWorld extends TlsWorld {
   list(databases: DatabaseRoutes): Promise<void>
 }
 
-const ANY = { host: '127.0.0.1', port: 0 }
-
 export async function startDatabaseWorld(
   limits: WorldOptions['limits'] = {},
-  options: Pick<WorldOptions, 'accessLog'> = {},
+  { host = '127.0.0.1', ...options }: Pick<WorldOptions, 'accessLog'> & { host?: string } = {},
 ): Promise<DatabaseWorld> {
-  const world = await startTlsWorld({ ...options, limits, databases: { postgres: ANY, keyValue: { listen: ANY, host: KV_HOST } } })
+  const listen = { host, port: 0 }
+  const world = await startTlsWorld({ ...options, limits, databases: { postgres: listen, keyValue: { listen, host: KV_HOST } } })
   const names = await Promise.all([world.certify('crt-pg', ['*.db.test']), world.certify('crt-kv', [KV_HOST])])
   await world.serve(names)
   return {
