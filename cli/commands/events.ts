@@ -4,7 +4,7 @@ import { isId } from '../../shared/id.ts'
 import { present } from '../base/present.ts'
 import { type EventFilter, lastEvents, tellEvents } from '../events/follow.ts'
 import { formatEvent } from '../events/line.ts'
-import { resolveService } from '../finding/service.ts'
+import { resolveOwner } from '../finding/owner.ts'
 import { addPlaceFilter, type PlaceOptions, placeFilter } from '../options/place.ts'
 import { gather, gatherOf, timeBefore, wholeNumber } from '../options/values.ts'
 import type { Context, Start } from '../session/context.ts'
@@ -25,9 +25,13 @@ interface EventsOptions extends PlaceOptions {
 export function addEventsCommand(program: Command, start: Start): void {
   const time = timeBefore(Date.now)
   addPlaceFilter(program.command('events'))
-    .description('Show what happened to the services of a workspace, and follow it')
+    .description('Show what happened to the services and databases of a workspace, and follow it')
     .option('-f, --follow', 'Go on with new events as they happen')
-    .option('-s, --service <services>', 'Only what happened to these, by name, or by id where one was deleted', gather)
+    .option(
+      '-s, --service <services>',
+      'Only what happened to these services or databases, by name, or by id where one was deleted',
+      gather,
+    )
     .option('--type <types>', 'Only events of these types, such as deploy_ended,server_failed', gatherOf(eventTypes))
     .option('--since <time>', 'From then on: 5m, 2h, 1d or a time', time)
     .addOption(new Option('--until <time>', 'Up to then').argParser(time).conflicts('follow'))
@@ -69,6 +73,6 @@ async function filterOf(context: Context, options: EventsOptions): Promise<Event
   return { ...present({ serviceId, type, startTime, endTime }), ...(await placeFilter(context, options)) }
 }
 
-/** A service that was deleted is not found any more, and has its events still. */
+/** What was deleted is not found any more, and has its events still. */
 const serviceIdOf = async (context: Context, nameOrId: string): Promise<string> =>
-  isId('service', nameOrId) ? nameOrId : (await resolveService(context, nameOrId)).id
+  isId('service', nameOrId) ? nameOrId : (await resolveOwner(context, nameOrId)).id

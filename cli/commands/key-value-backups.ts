@@ -71,7 +71,7 @@ async function recover(context: Context, nameOrId: string, { backup, name, plan,
   const begunAt = performance.now()
   const store = wait ? await untilAvailable(context, made) : made
   if (store.status === 'recovery_failed')
-    throw new CliError('unavailable', clean`The recovery failed. cpctl events --service ${store.id} tells why. Delete ${store.name}.`)
+    throw new CliError('unavailable', clean`The recovery failed. cpctl events --service ${store.name} tells why. Delete ${store.name}.`)
   if (context.isJson) return context.printJson(store)
   if (!wait) return
   const took = formatTook(performance.now() - begunAt)

@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
 import { isId } from '../../shared/id.ts'
-import type { Postgres } from '../../shared/postgres.ts'
 import { allPages } from '../api/pages.ts'
 import { backupColumns, tellBackup } from '../backups/backups.ts'
 import { CliError, usageError } from '../base/error.ts'
+import { formatTook } from '../base/figures.ts'
 import { present } from '../base/present.ts'
 import { resolvePostgres } from '../finding/postgres.ts'
 import { momentIn } from '../options/moment.ts'
+import { untilAvailable } from '../postgres/until-available.ts'
 import type { Context, Start } from '../session/context.ts'
 import { printList } from '../session/output.ts'
 import { clean } from '../terminal/text.ts'
@@ -61,8 +62,6 @@ async function list(context: Context, nameOrId: string): Promise<void> {
   if (problem !== undefined) context.print(clean`Its log is not streamed at the moment: ${problem}`)
 }
 
-const LOOK_MS = 500
-
 async function create(context: Context, nameOrId: string, isAwaited: boolean): Promise<void> {
   const postgresId = await idOf(context, nameOrId)
   const made = await context.client.call('createPostgresBackup', { params: { postgresId } })
@@ -80,23 +79,14 @@ async function recover(context: Context, nameOrId: string, { at, backup: backupI
   })
   if (!context.isJson) context.print(clean`${made.name} (${made.id}) is being made.`)
   const begunAt = performance.now()
-  const database = wait ? await untilMade(context, made) : made
-  if (context.isJson) return context.printJson(database)
-  if (wait)
-    context.print(
-      clean`${database.name} is available after ${((performance.now() - begunAt) / 1000).toFixed(1)} s: cpctl postgres info ${database.name} tells how to connect.`,
+  const database = wait ? await untilAvailable(context, made) : made
+  if (database.status === 'recovery_failed')
+    throw new CliError(
+      'unavailable',
+      clean`The recovery failed. cpctl events --service ${database.name} tells why. Recover to another moment, and delete ${database.name}.`,
     )
-}
-
-async function untilMade(context: Context, made: Postgres): Promise<Postgres> {
-  for (let database = made; ; ) {
-    if (database.status === 'available') return database
-    if (database.status === 'recovery_failed')
-      throw new CliError(
-        'unavailable',
-        `The recovery failed. cpctl events ${database.id} tells why. Recover to another moment, and delete ${database.name}.`,
-      )
-    await Bun.sleep(LOOK_MS)
-    database = await context.client.call('getPostgres', { params: { postgresId: made.id } })
-  }
+  if (context.isJson) return context.printJson(database)
+  if (!wait) return
+  const took = formatTook(performance.now() - begunAt)
+  context.print(clean`${database.name} is ${database.status} after ${took}: cpctl postgres info ${database.name} tells how to connect.`)
 }

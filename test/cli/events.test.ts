@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest'
 import { Interrupted } from '../../cli/base/error.ts'
 import { AppError } from '../../shared/error.ts'
 import type { Event } from '../../shared/event.ts'
-import { exampleService, pageOf, serviceId } from './examples.ts'
+import { exampleDatabase, exampleService, pageOf, serviceId } from './examples.ts'
 import { type Answers, type FakeServer, startFakeServer } from './fake-server.ts'
 import { cpctl, type TerminalOptions } from './terminal.ts'
 
@@ -60,6 +60,17 @@ test('filters go to the server, names as ids', async () => {
     type: ['deploy_ended', 'server_failed'],
     startTime: '2026-02-01T11:00:00.000Z',
   })
+})
+
+test('a database is named as services are', async () => {
+  const run = on({
+    ...stored(() => []),
+    listServices: () => [],
+    listPostgres: () => pageOf('postgres', [exampleDatabase]),
+    listKeyValue: () => [],
+  })
+  await run(['events', '--service', exampleDatabase.name])
+  expect(server.received.at(-1)?.query).toMatchObject({ serviceId: [exampleDatabase.id] })
 })
 
 test('a type that there is not is refused with the one that is meant', async () => {
