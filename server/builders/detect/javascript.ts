@@ -40,7 +40,7 @@ export interface JavascriptProject {
 }
 
 export function openProject(input: DetectInput): JavascriptProject {
-  const { files, workspace } = input
+  const { files, workspace, toolchains } = input
   const pkg = readPackageJson(files) ?? EMPTY_PACKAGE
   const manager = managerOf(input, pkg)
   const runtime = javascriptRuntime(input, pkg, manager)
@@ -57,7 +57,7 @@ export function openProject(input: DetectInput): JavascriptProject {
       ...(workspace && { appDir: workspace.appDir }),
       steps: [],
       publishPaths: [],
-      buildEnv: { ...env, ...manager.env },
+      buildEnv: { ...env, ...toolchains.nodeBuildEnv, ...manager.env },
       cacheEnv: manager.cacheEnv,
       runtimeEnv: { ...env, NODE_ENV: 'production' },
       pathEntries: [...(workspace ? [`${workspace.appDir}/node_modules/.bin`] : []), 'node_modules/.bin', ...pathEntries],

@@ -15,6 +15,8 @@ export interface Toolchains {
   tools: Partial<Record<ToolName, Tool>>
   problems: Partial<Record<ToolName, string>>
   standIn?: Tool
+  /** Variables of builds by Node.js and npm. */
+  nodeBuildEnv?: Record<string, string>
 }
 
 const titles: Record<ToolName, { title: string; remedy: string }> = {

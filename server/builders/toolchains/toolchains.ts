@@ -2,6 +2,7 @@ import { access, constants, glob, readFile, realpath, stat } from 'node:fs/promi
 import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { runProcess } from '../../platform/process/spawn.ts'
+import { nodeHeadersEnv } from './node-headers.ts'
 import { STAND_IN_DIR } from './stand-in.ts'
 import { type Tool, type Toolchains, type ToolName, toolNames } from './tool.ts'
 import { versionOf } from './tool-version.ts'
@@ -48,7 +49,7 @@ export async function findToolchains({ searchPath, homes, selfToolchainDir }: Se
   const found: Toolchains = { tools: {}, problems: {} }
   for (const name of toolNames) await findTool(found, name, folders)
   if (selfToolchainDir !== undefined) await addOwnTools(found, selfToolchainDir)
-  return found
+  return { ...found, nodeBuildEnv: await nodeHeadersEnv(found.tools) }
 }
 
 async function addOwnTools(found: Toolchains, directory: string): Promise<void> {
