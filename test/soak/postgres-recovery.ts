@@ -1,6 +1,8 @@
 import { readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
+import { programsOf } from '../../server/apps/postgres/programs.ts'
+import { runProcess } from '../../server/platform/process/spawn.ts'
 import { workloadsOf } from '../../server/runtime/workloads/store.ts'
 import type { Backup } from '../../shared/backup.ts'
 import type { Postgres } from '../../shared/postgres.ts'
@@ -23,7 +25,8 @@ export interface PostgresRecoveryOptions {
 
 const ROW_EVERY_MS = 20
 const LOADERS = 4
-const ACCOUNTS = 1000
+/** A hundred thousand accounts each, as pgbench counts. */
+const SCALE = 5
 const LONG_MS = 600_000
 
 /** A row and the moments between which it was committed. */
@@ -78,12 +81,16 @@ const available = (platform: Platform, id: string): Promise<unknown> =>
     LONG_MS,
   )
 
-async function connect(platform: Platform, id: string, max: number): Promise<SQL> {
+async function placeOf(platform: Platform, id: string) {
   const { body } = await ask<{ internalConnectionString: string }>(platform, `/${id}/connection-info`)
   const { username, password, pathname } = new URL(body.internalConnectionString)
   const server = workloadsOf(platform.db, 'datastore', id).find(({ phase }) => phase === 'running')
-  const place = { adapter: 'postgres', hostname: server?.address ?? '', port: server?.port ?? 0, tls: false } as const
-  return new SQL({ ...place, max, username, password, database: pathname.slice(1) })
+  return { host: server?.address ?? '', port: server?.port ?? 0, username, password, database: pathname.slice(1) }
+}
+
+async function connect(platform: Platform, id: string, max: number): Promise<SQL> {
+  const { host: hostname, ...login } = await placeOf(platform, id)
+  return new SQL({ adapter: 'postgres', tls: false, max, hostname, ...login })
 }
 
 async function recovered<T>(
@@ -113,9 +120,10 @@ interface Points {
 async function recoverPoints(platform: Platform, options: { targets: number; seconds: number; random: Random }): Promise<Points> {
   const { targets, seconds, random } = options
   const id = await create(platform, 'points')
-  const sql = await connect(platform, id, LOADERS + 1)
+  const sql = await connect(platform, id, 1)
   await sql`CREATE TABLE rows (i int PRIMARY KEY)`
-  const rows = await writeUnderLoad(sql, seconds)
+  await pgbench(platform, id, ['-i', '-q', '-s', String(SCALE)])
+  const rows = await writeUnderLoad(sql, seconds, () => pgbench(platform, id, ['-n', '-c', String(LOADERS), '-T', String(seconds)]))
   const droppedAt = Date.now()
   await sql`DROP TABLE rows`
   await sql.close()
@@ -150,14 +158,9 @@ function wrongAt(at: number, rows: readonly Row[], found: ReadonlySet<number>): 
   return [...missing, ...early]
 }
 
-async function writeUnderLoad(sql: SQL, seconds: number): Promise<Row[]> {
-  await sql`CREATE TABLE accounts AS SELECT id, 0 AS balance FROM generate_series(1, ${ACCOUNTS}) AS id`
-  await sql`CREATE UNIQUE INDEX ON accounts (id)`
+async function writeUnderLoad(sql: SQL, seconds: number, load: () => Promise<unknown>): Promise<Row[]> {
   const rows: Row[] = []
   const end = Date.now() + seconds * 1000
-  const load = async (): Promise<void> => {
-    while (Date.now() < end) await sql`UPDATE accounts SET balance = balance + 1 WHERE id = 1 + floor(random() * ${ACCOUNTS})::int`
-  }
   const write = async (): Promise<void> => {
     for (let i = 0; Date.now() < end; i++) {
       const sentAt = Date.now()
@@ -166,8 +169,19 @@ async function writeUnderLoad(sql: SQL, seconds: number): Promise<Row[]> {
       await Bun.sleep(ROW_EVERY_MS)
     }
   }
-  await Promise.all([write(), ...Array.from({ length: LOADERS }, load)])
+  await Promise.all([write(), load()])
   return rows
+}
+
+async function pgbench(platform: Platform, id: string, args: readonly string[]): Promise<void> {
+  const { context } = platform
+  const program = join(context.programs.folder(programsOf(context, '18').name), 'bin/pgbench')
+  const { host, port, username, password, database } = await placeOf(platform, id)
+  const { exitCode, stderr } = await runProcess([program, ...args, '-h', host, '-p', String(port), '-U', username, database], {
+    env: { PGPASSWORD: password },
+    timeoutMs: LONG_MS,
+  })
+  if (exitCode !== 0) throw new Error(`pgbench ${args.join(' ')} ended with ${exitCode}: ${stderr.slice(-1000)}`)
 }
 
 /** Returns how many rows that were acknowledged are not in what is recovered. */

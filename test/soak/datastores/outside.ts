@@ -8,10 +8,8 @@ import type { Store } from './ledger.ts'
 /** Clients that connect from outside. */
 export interface Outside {
   describe(): string
-  /** Connections that ended otherwise than by the word that the ingress says at its end. */
-  cutOtherwise(): string[]
-  /** Connections that ended at all. */
-  cutEarly(): string[]
+  /** Connections that ended before this moment (`performance.now`), or otherwise than by the word that the ingress says at its end. */
+  cutWrongly(before: number): string[]
   /** Whether those that connected first have been told to come again. */
   firstHaveEnded(): boolean
   over: Promise<unknown>
@@ -20,6 +18,7 @@ export interface Outside {
 interface Cut {
   connection: string
   code: string
+  at: number
 }
 
 /** Numbers that nobody else writes. */
@@ -41,7 +40,7 @@ export async function holdOutside(
   const { body: store } = await cpd.api<KeyValueConnectionInfo>(`/key-value/${await idOf('key-value')}/connection-info`)
   const cuts: Cut[] = []
   const run = (name: string, connection: Connection, holding: Pick<Holding, 'set' | 'first' | 'pauseMs'>) =>
-    hold(connection, { ...holding, signal, cut: (code) => cuts.push({ connection: name, code }) })
+    hold(connection, { ...holding, signal, cut: (code) => cuts.push({ connection: name, code, at: performance.now() }) })
   const postgres = () => postgresFrom(database.externalConnectionString)
   const keyValue = () => keyValueFrom(store.externalConnectionString)
   await until('both ports let somebody in', async () => {
@@ -68,8 +67,8 @@ export async function holdOutside(
   const say = ({ connection, code }: Cut) => `${connection} was cut with ${code}`
   return {
     describe: () => `${cuts.length} connections from outside were ended${cuts.length > 0 ? ` (${cuts.map(say).join(', ')})` : ''}`,
-    cutEarly: () => cuts.map(say),
-    cutOtherwise: () => cuts.filter(({ connection, code }) => connection.startsWith('pg') && code !== '57P01').map(say),
+    cutWrongly: (before) =>
+      cuts.filter(({ connection, code, at }) => at < before || (connection.startsWith('pg') && code !== '57P01')).map(say),
     firstHaveEnded: () => [0, 1].every((index) => cuts.some(({ connection }) => connection === `pg ${index}`)),
     over: Promise.all(running.flat()),
   }
@@ -88,15 +87,20 @@ interface Holding {
   cut(code: string): void
 }
 
+function codeOf(error: unknown): string | undefined {
+  const { errno, code, message } = (error ?? {}) as { errno?: string; code?: string; message?: string }
+  return errno ?? code ?? message
+}
+
 /** One connection until its end; nobody connects again. */
 async function hold(connection: Connection, { set, first, pauseMs, signal, cut }: Holding): Promise<void> {
   for (let number = first; !signal.aborted; number++) {
     const error = await connection.write(number).then(
       () => undefined,
-      (reason: { errno?: string; code?: string; message?: string }) => reason,
+      (reason: unknown) => reason,
     )
     if (error !== undefined) {
-      cut(String(error.errno ?? error.code ?? error.message))
+      cut(codeOf(error) ?? String(error))
       break
     }
     set.add(number)
@@ -118,14 +122,19 @@ function postgresFrom(connection: string): Connection {
     ...login,
     tls: { ...tls, serverName: hostname },
     max: 1,
+    onclose: (error) => {
+      ended ??= codeOf(error)
+    },
   })
   let pid: number | undefined
+  let ended: string | undefined
   return {
     async write(number) {
       const [row] =
         await sql`INSERT INTO written VALUES (${number}) ON CONFLICT (number) DO UPDATE SET number = excluded.number RETURNING pg_backend_pid() AS pid`
       pid ??= row.pid
-      if (pid !== row.pid) throw Object.assign(new Error('another connection'), { code: 'another connection' })
+      // Bun has connected again by itself, after an idle connection was ended with a word.
+      if (pid !== row.pid) throw Object.assign(new Error('another connection'), { code: ended ?? 'another connection' })
     },
     close: () => void sql.close({ timeout: 0 }),
   }
