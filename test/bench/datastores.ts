@@ -1,9 +1,9 @@
+import { Database } from 'bun:sqlite'
 import { readdirSync, readFileSync } from 'node:fs'
 import { allDatastores } from '../../server/apps/datastores/store.ts'
 import { allSpares } from '../../server/apps/postgres/spare-store.ts'
-import { call } from '../support/client.ts'
+import { type Compiled, startCompiled } from '../support/compiled.ts'
 import { commandLine, processesOf } from '../support/leftovers.ts'
-import { type Platform, startPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 import { median } from './running-server.ts'
 
@@ -15,24 +15,26 @@ const KB_PER_MIB = 1024
 
 type Kind = 'postgres' | 'key-value'
 
-/** From the request for a database to the moment at which it can be connected to, and what idle ones take: `npm run bench datastores`. */
+/** From the request for a database to the moment at which it can be connected to, and what idle ones take, of the executables in dist/: `npm run bench datastores`. */
 export async function run(): Promise<void> {
-  const platform = await startPlatform()
+  const cpd = await startCompiled()
+  const db = new Database(cpd.paths.controlDb, { readonly: true })
   try {
-    const first = await creation(platform, 'postgres', 'first')
+    const first = await creation(cpd, 'postgres', 'first')
     const spared = await times(async (index) => {
-      await until('a spare is made', () => allSpares(platform.db).some(({ phase }) => phase === 'ready'), LONG_MS)
-      return await creation(platform, 'postgres', `spared-${index}`)
+      await until('a spare is made', () => allSpares(db).some(({ phase }) => phase === 'ready'), LONG_MS)
+      return await creation(cpd, 'postgres', `spared-${index}`)
     })
-    const plain = await times((index) => creation(platform, 'postgres', `plain-${index}`))
-    const stores = await times((index) => creation(platform, 'key-value', `store-${index}`))
+    const plain = await times((index) => creation(cpd, 'postgres', `plain-${index}`))
+    const stores = await times((index) => creation(cpd, 'key-value', `store-${index}`))
     console.log(`database, request to available: the first ${shown([first])}, with a spare ${shown(spared)}, without ${shown(plain)}`)
     console.log(`key-value store, request to available: ${shown(stores)}`)
-    for (let index = 1 + 2 * CREATIONS; index < IDLE_DATABASES; index++) await creation(platform, 'postgres', `idle-${index}`)
+    for (let index = 1 + 2 * CREATIONS; index < IDLE_DATABASES; index++) await creation(cpd, 'postgres', `idle-${index}`)
     await Bun.sleep(SETTLE_MS)
-    report(platform)
+    report(db, cpd.paths.data)
   } finally {
-    await platform.close()
+    db.close()
+    await cpd.stop()
   }
 }
 
@@ -42,13 +44,13 @@ async function times(measure: (index: number) => Promise<number>): Promise<numbe
   return taken
 }
 
-async function creation({ url, adminToken: token }: Platform, kind: Kind, name: string): Promise<number> {
+async function creation(cpd: Compiled, kind: Kind, name: string): Promise<number> {
   const begun = performance.now()
-  const { status, body } = await call<{ id: string }>(`${url}/v1/${kind}`, { token, json: { name } })
+  const { status, body } = await cpd.api<{ id: string }>(`/${kind}`, { json: { name } })
   if (status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`)
   await until(
     `${name} is available`,
-    async () => (await call<{ status: string }>(`${url}/v1/${kind}/${body.id}`, { token })).body.status === 'available',
+    async () => (await cpd.api<{ status: string }>(`/${kind}/${body.id}`)).body.status === 'available',
     LONG_MS,
   )
   return performance.now() - begun
@@ -57,22 +59,36 @@ async function creation({ url, adminToken: token }: Platform, kind: Kind, name: 
 const shown = (taken: readonly number[]): string => `${median(taken).toFixed(0)} ms (of ${taken.map((ms) => ms.toFixed(0)).join(', ')})`
 
 /** What runs as the user of a datastore is its server; the monitor of its sandbox and the receiver of its log stand beside it. */
-function report({ db, dataDir }: Platform): void {
+function report(db: Database, dataDir: string): void {
   const byUser = Map.groupBy(pids(), userOf)
+  const processes = (kind: 'postgres' | 'key_value') =>
+    allDatastores(db)
+      .filter((one) => one.kind === kind)
+      .map(({ number }) => byUser.get(number) ?? [])
   for (const kind of ['postgres', 'key_value'] as const) {
-    const datastores = allDatastores(db).filter((one) => one.kind === kind)
-    const memory = datastores.map(({ number }) => sumOf(byUser.get(number) ?? []))
+    const memory = processes(kind).map(sumOf)
     const sum = memory.reduce((total, one) => total + one, 0)
     console.log(
-      `${datastores.length} idle ${kind}: ${sum.toFixed(0)} MiB together (PSS), each ${(sum / datastores.length).toFixed(1)} (least ${Math.min(...memory).toFixed(1)}, most ${Math.max(...memory).toFixed(1)})`,
+      `${memory.length} idle ${kind}: ${sum.toFixed(0)} MiB together (PSS), each ${(sum / memory.length).toFixed(1)} (least ${Math.min(...memory).toFixed(1)}, most ${Math.max(...memory).toFixed(1)})`,
     )
   }
   const [one] = allDatastores(db).filter(({ kind }) => kind === 'postgres')
   for (const pid of byUser.get(one?.number ?? 0) ?? []) console.log(`  ${sumOf([pid]).toFixed(1)} MiB ${commandLine(pid).slice(0, 80)}`)
-  const beside = processesOf(dataDir).filter((pid) => /pg_receivewal|monitor\.sh/.test(commandLine(pid)))
-  for (const [name, found] of Map.groupBy(beside, (pid) => (commandLine(pid).includes('monitor.sh') ? 'monitors' : 'receivers of logs')))
-    console.log(`${found.length} ${name}: ${sumOf(found).toFixed(1)} MiB`)
+  const beside = Map.groupBy(processesOf(dataDir), (pid) => besides.find(([, is]) => is.test(commandLine(pid)))?.[0])
+  for (const [name] of besides) console.log(`${beside.get(name)?.length ?? 0} ${name}: ${sumOf(beside.get(name) ?? []).toFixed(1)} MiB`)
+  const together = [...processes('postgres').flat(), ...(beside.get(RECEIVERS) ?? [])]
+  console.log(
+    `${processes('postgres').length} idle databases with their receivers: ${sumOf(together).toFixed(0)} MiB (PSS; the goal is 300)`,
+  )
 }
+
+const RECEIVERS = 'receivers of logs'
+const besides = [
+  [RECEIVERS, /pg_receivewal/],
+  ['monitors', /monitor\.sh/],
+  ['cpd serve', / serve /],
+  ['ingress', / ingress /],
+] as const
 
 const pids = (): number[] =>
   readdirSync('/proc')
