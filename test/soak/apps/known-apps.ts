@@ -29,7 +29,11 @@ export const knownApps: readonly KnownApp[] = [
     name: 'directus',
     kind: 'postgres',
     variable: 'DB_CONNECTION_STRING',
-    env: { DB_CLIENT: 'pg', SECRET, KEY: SECRET, HOST: '127.0.0.1', ADMIN_EMAIL: admin.email, ADMIN_PASSWORD: admin.password },
+    env: {
+      ...{ DB_CLIENT: 'pg', SECRET, KEY: SECRET, HOST: '127.0.0.1', ADMIN_EMAIL: admin.email, ADMIN_PASSWORD: admin.password },
+      // Its node-gyp is an old one of its own, which knows headers by this name alone and fetches them otherwise.
+      npm_config_nodedir: '/usr',
+    },
     async write(ask, name) {
       const headers = await signedIn(ask)
       await ask('/collections', items, headers).catch(() => undefined)

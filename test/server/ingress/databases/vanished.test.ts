@@ -10,7 +10,7 @@ import { type DatabaseWorld, KV_ID, keyValueAt, PG_ID, postgresAt, startDatabase
 const isRoot = process.getuid?.() === 0
 const NAMESPACE = `cpd-vanish-${process.pid}`
 const LINK = `cpdv${process.pid}`
-const [HERE, THERE] = ['192.0.2.1', '192.0.2.2']
+const [HERE, THERE] = ['169.254.201.1', '169.254.201.2']
 const allow = [`${THERE}/32`, '127.0.0.1/32']
 const VANISHED_MS = 3000
 const FOUND_WITHIN_MS = 30_000
