@@ -23,7 +23,7 @@ async function versionOfHeaders(prefix: string): Promise<string | undefined> {
   return numbers.includes(undefined) ? undefined : numbers.join('.')
 }
 
-/** It stands beside its program: asking that takes a third of a second. */
+/** Its version stands beside the program: asking that takes a third of a second. */
 async function majorOfNpm(program: string): Promise<number> {
   const path = join(dirname(dirname(await realpath(program))), 'package.json')
   const text = await readFile(path, 'utf8').catch(() => '')
