@@ -140,7 +140,7 @@ function report(error: unknown, io: Io, isJson: boolean, argv: readonly string[]
 function explain({ message, hint, body }: CliError, argv: readonly string[]): string {
   const details = (body.details ?? [])
     .filter((detail) => !message.includes(detail.message))
-    .map(({ path, message: text }) => `  ${path}: ${inCommands(text)}`)
+    .map(({ path, message: text }) => `  ${path === '' ? '' : `${path}: `}${inCommands(text)}`)
   const flags = flagsBehind(
     (body.details ?? []).map(({ path }) => path),
     argv,

@@ -31,5 +31,9 @@ async function open(context: Context, nameOrId: string, { words, ...options }: P
   const program = options.builtIn === true || context.isJson ? undefined : findClient()
   const isInsecure = options.insecure === true
   if (program === undefined) await prompt(context, { url, words, isInsecure })
-  else await runClient(program, { url, words, isInsecure })
+  else
+    await runClient(program, { url, words, isInsecure }).catch((error) => {
+      if (!isInsecure) context.note('Where the certificate is none that this machine trusts, --insecure does not verify it.')
+      throw error
+    })
 }

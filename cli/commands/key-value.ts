@@ -140,5 +140,7 @@ async function remove(context: Context, nameOrId: string, { yes, force }: { yes?
   const { id, name } = await resolveKeyValue(context, nameOrId)
   await confirmByName(context, name, yes === true)
   await context.client.call('deleteKeyValue', { params: { keyValueId: id }, query: present({ force }) })
-  if (!context.isJson) context.print(clean`Deleted ${name}.`)
+  if (context.isJson) return
+  context.print(clean`Deleted ${name}.`)
+  context.print(clean`While its backups are kept, cpctl kv recover ${id} makes a new store of them.`)
 }

@@ -5,6 +5,7 @@ import { resolvePostgres } from '../finding/postgres.ts'
 import { wholeNumber } from '../options/values.ts'
 import { type Destination, prompt } from '../postgres/prompt.ts'
 import { openTunnel, type Tunnel } from '../postgres/tunnel.ts'
+import { untilAvailable } from '../postgres/until-available.ts'
 import type { Context, Start } from '../session/context.ts'
 import { clean } from '../terminal/text.ts'
 
@@ -58,7 +59,12 @@ async function tunnel(context: Context, nameOrId: string, port: number): Promise
 }
 
 async function through(context: Context, nameOrId: string, port: number, use: (to: Destination) => Promise<void>): Promise<void> {
-  const { id, databaseName: database } = await resolvePostgres(context, nameOrId)
+  const found = await resolvePostgres(context, nameOrId)
+  const { id, name, status, databaseName: database } = await untilAvailable(context, found)
+  if (status !== 'available')
+    throw new CliError('conflict', clean`${name} is ${status}.`, {
+      ...(status === 'suspended' && { hint: clean`cpctl postgres resume ${name} starts it.` }),
+    })
   const info = await context.client.call('getPostgresConnectionInfo', { params: { postgresId: id } })
   const { username: user, password } = new URL(info.internalConnectionString)
   const onProblem = (reason: string) => context.note(clean`${reason}`)

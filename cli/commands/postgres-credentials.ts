@@ -80,7 +80,7 @@ function tellMade(context: Context, { name, username, keepFor }: Made): void {
   context.print(
     keepFor === undefined
       ? clean`The others can connect still. cpctl postgres credentials list ${name} shows them; delete those that nobody connects as any more.`
-      : clean`The others can connect for ${keepFor} hours.`,
+      : clean`The others can connect for ${keepFor} ${keepFor === 1 ? 'hour' : 'hours'}.`,
   )
 }
 

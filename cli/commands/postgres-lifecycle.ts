@@ -124,5 +124,7 @@ async function remove(context: Context, nameOrId: string, { yes, force }: { yes?
   const { id, name } = await resolvePostgres(context, nameOrId)
   await confirmByName(context, name, yes === true)
   await context.client.call('deletePostgres', { params: { postgresId: id }, query: present({ force }) })
-  if (!context.isJson) context.print(clean`Deleted ${name}.`)
+  if (context.isJson) return
+  context.print(clean`Deleted ${name}.`)
+  context.print(clean`While its backups are kept, cpctl postgres recover ${id} makes a new database of them.`)
 }

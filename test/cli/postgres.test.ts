@@ -106,7 +106,7 @@ test('databases are listed, shown, changed, stopped, started and deleted', async
   expect((await run(['resume', 'shop'])).stdout).toBe('shop is available.\n')
   expect((await run(['restart', 'shop'])).stdout).toBe('shop is available.\n')
   expect((await run(['delete', 'shop'])).exitCode).toBe(2)
-  expect((await run(['delete', 'shop', '--yes'])).stdout).toBe('Deleted shop.\n')
+  expect((await run(['delete', 'shop', '--yes'])).stdout).toMatch(/^Deleted shop\.\n.*cpctl postgres recover dpg-/)
 })
 
 test('read replicas and a standby are asked for, and a list of replicas is changed name by name', async () => {

@@ -71,7 +71,9 @@ export function refuseBadParameters(given: Readonly<Record<string, string>>): vo
   })
   if (details.length === 0) return
   const told = details.map(({ path, message }) => `${path.split('/').at(-1)} ${message}`).join('; ')
-  throw new AppError('validation_failed', `${told}. Those that can be set are ${Object.keys(allowed).join(', ')}.`, { details })
+  const isUnknown = Object.keys(given).some((name) => !Object.hasOwn(allowed, name))
+  const names = isUnknown ? ` Those that can be set are ${Object.keys(allowed).join(', ')}.` : ''
+  throw new AppError('validation_failed', `${told}.${names}`, { details })
 }
 
 function problemOf(name: string, value: string): string | undefined {

@@ -114,7 +114,8 @@ function chooseBackup(context: AppContext, set: BackupSet, { restoreTime, backup
   const at = Date.parse(restoreTime)
   const promised = promisedWindows(context, set)
   const backup = promised.some(({ from, until }) => from <= at && at <= until) ? backupFor(windows, at) : undefined
-  if (backup === undefined) throw invalidValue('/restoreTime', `It can be recovered to any moment ${wordsOf(promised)}.`)
+  if (backup === undefined)
+    throw invalidValue('/restoreTime', `There is no backup of ${restoreTime}. It can be recovered to any moment ${wordsOf(promised)}.`)
   return { backupId: backup.id, target: String(at) }
 }
 
