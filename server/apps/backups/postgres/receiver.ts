@@ -16,11 +16,23 @@ export interface Receiver {
   stop(): Promise<void>
 }
 
-const STATUS_SECONDS = 5
+export interface StreamSource extends BackupSource {
+  /** Whether the server lets no commit be done before we have it on the disk. */
+  areCommitsWaiting: boolean
+}
+
+const STATUS_SECONDS = 2
 const STOP_MS = 5000
 
-/** Streams the log of a server into the folder of its set, each record on the disk before the server is told. It ends with its connection, and with us. */
-export async function startReceiver(deps: RepositoryDeps, source: BackupSource, datastoreId: string): Promise<Receiver> {
+/**
+ * Streams the log of a server into the folder of its set. Unless commits wait for us, the disk is asked to keep it at the end of each segment
+ * alone: until then the slot has the server keep the segment, which is sent again after a loss of power. It ends with its connection, and with us.
+ */
+export async function startReceiver(
+  deps: RepositoryDeps,
+  { areCommitsWaiting, ...source }: StreamSource,
+  datastoreId: string,
+): Promise<Receiver> {
   await ensureSetFolders(deps, datastoreId)
   const { root: folder } = setFoldersOf(deps.paths, datastoreId)
   const incoming = await ensureToolFolder(setFoldersOf(deps.paths, datastoreId).incoming, source.uid)
@@ -33,7 +45,7 @@ export async function startReceiver(deps: RepositoryDeps, source: BackupSource, 
       incoming,
       '--slot',
       SLOT,
-      '--synchronous',
+      ...(areCommitsWaiting ? ['--synchronous'] : []),
       '--no-loop',
       `--status-interval=${STATUS_SECONDS}`,
     ],

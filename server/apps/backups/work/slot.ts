@@ -48,13 +48,13 @@ function noteLoss(context: AppContext, set: BackupSet): void {
 const RECEIVED_LOOKS = 50
 const RECEIVED_LOOK_MS = 100
 
-/** Returns when the receiver has all that the server has written, or does not get it. */
+/** Returns when the receiver has all that the server has written, which it says every two seconds, or does not get it. */
 export async function untilReceived(context: AppContext, source: RunningSource): Promise<void> {
   const connection = await context.connectPostgres({ ...source, ...source.endpoint, database: 'postgres' })
   try {
     for (let look = 0; look < RECEIVED_LOOKS; look += 1) {
       const [found] = await connection.run(
-        "SELECT bool_and(flush_lsn >= pg_current_wal_flush_lsn()) AS is_received FROM pg_stat_replication WHERE application_name = 'pg_receivewal'",
+        "SELECT bool_and(write_lsn >= pg_current_wal_flush_lsn()) AS is_received FROM pg_stat_replication WHERE application_name = 'pg_receivewal'",
       )
       if (found?.is_received !== false) return
       await new Promise<void>((resolve) => void context.after(RECEIVED_LOOK_MS, resolve))

@@ -10,10 +10,11 @@ import { programsOf } from '../../postgres/programs.ts'
 import { BACKUP } from '../../postgres/roles.ts'
 import { postgresById } from '../../postgres/store.ts'
 import { nextUid } from '../../services/user-ids.ts'
-import type { BackupSource } from '../postgres/tools.ts'
+import type { StreamSource } from '../postgres/receiver.ts'
 import type { Relays } from './relay.ts'
 
 const UID_KEY = 'backup_uid'
+const WAITING = 'synchronous_standby_names'
 
 /** The user that tools run as: nobody else's, and the same for all databases. */
 export function toolUid({ db }: Pick<AppContext, 'db'>): number {
@@ -30,7 +31,7 @@ export async function toolsOf(context: AppContext, version: string): Promise<str
   return existsSync(join(folder, 'bin', 'pg_receivewal')) ? folder : undefined
 }
 
-export interface RunningSource extends BackupSource {
+export interface RunningSource extends StreamSource {
   endpoint: Endpoint
 }
 
@@ -49,5 +50,6 @@ export async function sourceOf(
   const password = sealer.open(own.backupPasswordSealed, passwordPurpose(id, 'backup'))
   const endpoint = { host: server.address, port: server.port }
   const uid = toolUid(context)
-  return { programs, endpoint, ...(await relays.open(id, endpoint, uid)), user: BACKUP, password, uid }
+  const areCommitsWaiting = [own.parameterOverrides, own.provenParameters].some((set) => WAITING in set)
+  return { programs, endpoint, ...(await relays.open(id, endpoint, uid)), user: BACKUP, password, uid, areCommitsWaiting }
 }

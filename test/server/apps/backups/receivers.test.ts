@@ -44,11 +44,11 @@ function depsIn(folder: string, mode: number): RepositoryDeps {
 const isActive = async (on = server): Promise<boolean> =>
   (await on.sql`SELECT active FROM pg_replication_slots WHERE slot_name = ${SLOT}`)[0]?.active === true
 
-async function streamFrom(deps: RepositoryDeps, on = server): Promise<Receiver> {
+async function streamFrom(deps: RepositoryDeps, on = server, { areCommitsWaiting } = { areCommitsWaiting: false }): Promise<Receiver> {
   const relays = createRelays(deps.paths)
   const place = await relays.open(datastoreId, { host: '127.0.0.1', port: on.port }, NOBODY)
   const source = { programs: server.programs, ...place, user: 'cpd_admin', password: server.password, uid: NOBODY }
-  const receiver = await startReceiver(deps, source, datastoreId)
+  const receiver = await startReceiver(deps, { ...source, areCommitsWaiting }, datastoreId)
   let words: string | undefined
   void receiver.ended.then((said) => {
     words = said
@@ -121,7 +121,7 @@ describe('a receiver', () => {
       const own = await connectPostgres({ ...place, user: 'cpd_admin', password: waiting.password, settings })
       await own.run('CREATE TABLE public.of_the_platform (i int)')
       await own.close()
-      const receiver = await streamFrom(depsIn('waited', 0o755), waiting)
+      const receiver = await streamFrom(depsIn('waited', 0o755), waiting, { areCommitsWaiting: true })
       await committed
       await receiver.stop()
     } finally {

@@ -58,7 +58,7 @@ beforeAll(async () => {
   const known = { kind: 'postgres', workspaceId: 'tea-1', environmentId: null, name: 'shop', version: '18' } as const
   ensureBackupSet(db, { datastoreId, ...known, recipient, recipe, createdAt: 1 })
   await server.sql`SELECT pg_create_physical_replication_slot(${SLOT}, true)`
-  receiver = await startReceiver(deps, source, datastoreId)
+  receiver = await startReceiver(deps, { ...source, areCommitsWaiting: false }, datastoreId)
   await server.sql`CREATE TABLE rows (i int PRIMARY KEY, at timestamptz NOT NULL DEFAULT clock_timestamp())`
 })
 afterAll(async () => {
@@ -85,7 +85,7 @@ const stored = (id: string): StoredBackup => backupById(deps.db, id) ?? expect.f
 
 /** What a server has told its client is committed is sent on in the same moment. */
 async function untilReceived(): Promise<void> {
-  const has = 'SELECT pg_current_wal_flush_lsn() <= flush_lsn AS is_received FROM pg_stat_replication'
+  const has = 'SELECT pg_current_wal_flush_lsn() <= write_lsn AS is_received FROM pg_stat_replication'
   await until('the receiver has all', async () => (await server.sql.unsafe(has))[0]?.is_received === true)
 }
 
@@ -181,7 +181,7 @@ describe('recovery', () => {
     expect(rows.at(-1)).toBe(1030)
     renameSync(`${server.data}.lost`, server.data)
     await server.start()
-    receiver = await startReceiver(deps, source, datastoreId)
+    receiver = await startReceiver(deps, { ...source, areCommitsWaiting: false }, datastoreId)
   }, 120_000)
 
   it('takes a moment after the last commit for the last state, and a backup for what it holds', async () => {

@@ -37,7 +37,10 @@ async function ensure(): Promise<string[]> {
   const endpoint = { host: '127.0.0.1', port: postgres.port }
   const called: string[] = []
   await ensureSlot(server.context, {
-    source: { ...endpoint, endpoint, programs: postgres.programs, uid: 0, user: 'cpd_admin', password: postgres.password },
+    source: {
+      ...{ ...endpoint, endpoint, programs: postgres.programs, uid: 0, areCommitsWaiting: false },
+      ...{ user: 'cpd_admin', password: postgres.password },
+    },
     set: set(),
     onLost: async () => void called.push('let go'),
   })

@@ -53,7 +53,7 @@ afterAll(async () => await server.close())
 describe('a backup of a running server', () => {
   it('has its archive, its manifest, and the log that it needs', async () => {
     await server.sql`SELECT pg_create_physical_replication_slot(${SLOT}, true)`
-    const receiver = await startReceiver(deps, source, datastoreId)
+    const receiver = await startReceiver(deps, { ...source, areCommitsWaiting: false }, datastoreId)
     await server.sql`CREATE TABLE rows AS SELECT i FROM generate_series(1, 10000) i`
     const taken = await takeBackup(deps, source, { datastoreId, backupId: 'bak-1' }, never)
     expect(taken).toMatchObject({ timeline: 1, startLsn: expect.stringMatching(/^\w+\/\w+$/) })
