@@ -1,5 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { SQL } from 'bun'
-import { workloadsOf } from '../../server/runtime/workloads/store.ts'
+import { stored } from '../../server/apps/datastores/operations.ts'
+import { programsOf } from '../../server/apps/postgres/programs.ts'
+import { requireEndpoint } from '../../server/apps/postgres/session.ts'
+import { spawnProcess } from '../../server/platform/process/spawn.ts'
 import type { Backup } from '../../shared/backup.ts'
 import { call } from '../support/client.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
@@ -25,14 +31,14 @@ export async function run(): Promise<void> {
     await sql`CREATE UNIQUE INDEX ON accounts (id)`
     await sql`CHECKPOINT`.catch(() => {})
     const [size] = await sql`SELECT pg_database_size(current_database()) AS bytes`
-    const load = startLoad(sql)
-    const alone = await load.rateOver(Bun.sleep(WARM_MS))
+    const stop = await startLoad(platform, id)
+    const alone = await rateOver(sql, Bun.sleep(WARM_MS))
     const begunAt = performance.now()
     const stalls = watchLoop()
     await ask(platform, `/${id}/backups`, { method: 'POST' })
-    const during = await load.rateOver(taken(platform, id, 1))
+    const during = await rateOver(sql, taken(platform, id, 1))
     const backupMs = performance.now() - begunAt
-    await load.stop()
+    await stop()
     await sql.close()
     const recoveryMs = await recovery(platform, id)
     console.log(
@@ -65,32 +71,41 @@ const taken = (platform: Platform, id: string, more: number) =>
     LONG_MS,
   )
 
-async function connect(platform: Platform, id: string): Promise<SQL> {
+async function placeOf(platform: Platform, id: string) {
   const { body } = await ask<{ internalConnectionString: string }>(platform, `/${id}/connection-info`)
   const { username, password, pathname } = new URL(body.internalConnectionString)
-  const server = workloadsOf(platform.db, 'datastore', id).find(({ phase }) => phase === 'running')
-  const place = { adapter: 'postgres', hostname: server?.address ?? '', port: server?.port ?? 0, tls: false } as const
-  return new SQL({ ...place, max: CLIENTS + 1, username, password, database: pathname.slice(1) })
+  const { host, port } = requireEndpoint(platform.context, stored(platform.context, id))
+  return { hostname: host, port, username, password, database: pathname.slice(1) }
 }
 
-function startLoad(sql: SQL) {
-  let count = 0
-  let isOver = false
-  const client = async (): Promise<void> => {
-    for (; !isOver; count += 1) await sql`UPDATE accounts SET balance = balance + 1 WHERE id = 1 + floor(random() * 10000)::int`
+const connect = async (platform: Platform, id: string): Promise<SQL> =>
+  new SQL({ ...(await placeOf(platform, id)), adapter: 'postgres', tls: false, max: 1 })
+
+/** Its clients are in a process of their own, as those of users are: in ours they would wait for what `cpd` does, and not for the server. */
+async function startLoad(platform: Platform, id: string): Promise<() => Promise<void>> {
+  const { hostname, port, username, password, database } = await placeOf(platform, id)
+  const pgbench = join(platform.context.programs.folder(programsOf(platform.context, '18').name), 'bin/pgbench')
+  const dir = mkdtempSync(join(tmpdir(), 'cpd-bench-backups-'))
+  const script = join(dir, 'update.sql')
+  writeFileSync(script, '\\set id random(1, 10000)\nUPDATE accounts SET balance = balance + 1 WHERE id = :id;\n')
+  const amount = ['-n', '-M', 'prepared', '-c', String(CLIENTS), '-T', String(LONG_MS / 1000), '-f', script]
+  const clients = spawnProcess([
+    pgbench,
+    ...amount,
+    `host=${hostname} port=${port} user=${username} password=${password} dbname=${database}`,
+  ])
+  return async () => {
+    clients.kill()
+    await clients.exited
+    rmSync(dir, { recursive: true })
   }
-  const clients = Array.from({ length: CLIENTS }, client)
-  return {
-    async rateOver(work: Promise<unknown>): Promise<number> {
-      const [from, at] = [count, performance.now()]
-      await work
-      return ((count - from) * 1000) / (performance.now() - at)
-    },
-    async stop(): Promise<void> {
-      isOver = true
-      await Promise.all(clients)
-    },
-  }
+}
+
+async function rateOver(sql: SQL, work: Promise<unknown>): Promise<number> {
+  const committed = async () => Number((await sql`SELECT sum(balance) AS count FROM accounts`)[0].count)
+  const [from, at] = [await committed(), performance.now()]
+  await work
+  return (((await committed()) - from) * 1000) / (performance.now() - at)
 }
 
 const TICK_MS = 5
