@@ -19,6 +19,8 @@ export interface MaterialPlan {
   chain: readonly StoredBackup[]
   /** Up to when the log is wanted, in milliseconds since 1970; undefined for all there is. */
   until?: number
+  /** Whoever serves comes first. */
+  isInBackground?: boolean
 }
 
 /** Clocks of commits and of the archive are the same machine's; a transaction takes its time before it is committed. */
@@ -58,7 +60,7 @@ async function layAll(deps: RepositoryDeps, { folder, uid }: Material, { archive
     const last = begun.slice(0, 1).map((object): Extraction => ({ object, path: placeOf(object.name.slice(BEGUN.length)) }))
     const wanted = [...archives, ...stored, ...last]
     requireRoom(deps.paths, bytesOf(wanted))
-    await extractObjects(deps, wanted)
+    await extractObjects(deps, wanted, { isAwaited: plan.isInBackground !== true })
     if (isRoot) for (const { path } of wanted) await chown(path, uid, uid)
     for (const { segment, handle } of incoming)
       if (!isStored.has(segment)) await writeLaid(handle.createReadStream({ autoClose: false }), { path: placeOf(segment), uid })

@@ -1,13 +1,15 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { AppError } from '../../../../shared/error.ts'
 import { isRoot } from '../../../platform/service-folders.ts'
 import { setFoldersOf } from '../repository/layout.ts'
-import { ensureSetFolders, openObject, type RepositoryDeps, storeObject } from '../repository/repository.ts'
+import { ensureSetFolders, openObject, type RepositoryDeps, storeArchive } from '../repository/repository.ts'
 import { findObject } from '../rows/object-store.ts'
 import { ensureToolFolder } from './folders.ts'
-import { MANIFEST, manifestReader, type WalRange, walRangeOf } from './manifest.ts'
-import { type BackupSource, connectionArgs, startTool } from './tools.ts'
+import { MANIFEST, type WalRange, walRangeOf } from './manifest.ts'
+import { type BackupSource, commandOf, connectionArgs } from './tools.ts'
 
 export const ARCHIVE = 'base.tar'
 
@@ -38,16 +40,10 @@ export async function takeBackup(
   await ensureSetFolders(deps, datastoreId)
   const parent = parentId === undefined ? undefined : await layManifest(deps, source, { datastoreId, backupId: parentId })
   try {
-    const { process, done } = startTool(
-      { ...backupTool(source, parent), folder: setFoldersOf(deps.paths, datastoreId).root },
-      { stdout: 'pipe', signal },
-    )
-    const { through, manifest } = manifestReader()
-    if (process.stdout === undefined) throw new Error('pg_basebackup has no output')
-    const archive = whole(through(process.stdout), done)
-    const { plainBytes } = await storeObject(deps, { datastoreId, name: archiveOf(backupId) }, archive, { signal })
-    await storeObject(deps, { datastoreId, name: manifestOf(backupId) }, [manifest()], { signal })
-    return { ...walRangeOf(manifest()), plainBytes }
+    const command = commandOf({ ...backupTool(source, parent), folder: setFoldersOf(deps.paths, datastoreId).root })
+    const entry = { name: MANIFEST, as: manifestOf(backupId) }
+    const { archive } = await storeArchive(deps, { datastoreId, name: archiveOf(backupId), command, entry }, signal)
+    return { ...walRangeOf(await buffer(await openManifest(deps, wanted))), plainBytes: archive.plainBytes }
   } finally {
     if (parent !== undefined) await rm(parent, { force: true })
   }
@@ -60,23 +56,20 @@ function backupTool(source: BackupSource, parentManifest: string | undefined) {
   return { programs: source.programs, uid: source.uid, name: 'pg_basebackup', args, env: { PGPASSWORD: source.password } }
 }
 
-/** An archive whose program failed is none, however well it ended. */
-async function* whole(archive: AsyncIterable<Uint8Array>, done: Promise<void>): AsyncGenerator<Uint8Array> {
-  try {
-    yield* archive
-  } catch (error) {
-    await done
-    throw error
-  }
-  await done
-}
-
 /** The tool reads the manifest of the backup before as a file. */
 async function layManifest(deps: RepositoryDeps, { uid }: BackupSource, { datastoreId, backupId }: WantedBackup): Promise<string> {
-  const object = findObject(deps.db, datastoreId, manifestOf(backupId))
-  if (object === undefined) throw new AppError('not_found', `The manifest of backup ${backupId} is missing`)
+  const manifest = await openManifest(deps, { datastoreId, backupId })
   const folder = await ensureToolFolder(join(setFoldersOf(deps.paths, datastoreId).root, 'parents'), uid)
   const path = join(folder, `${crypto.randomUUID()}.manifest`)
-  await writeFile(path, await openObject(deps, object), { mode: isRoot ? 0o644 : 0o600 })
+  await writeFile(path, manifest, { mode: isRoot ? 0o644 : 0o600 })
   return path
+}
+
+async function openManifest(
+  deps: RepositoryDeps,
+  { datastoreId, backupId }: Pick<WantedBackup, 'datastoreId' | 'backupId'>,
+): Promise<Readable> {
+  const object = findObject(deps.db, datastoreId, manifestOf(backupId))
+  if (object === undefined) throw new AppError('not_found', `The manifest of backup ${backupId} is missing`)
+  return await openObject(deps, object)
 }

@@ -1,10 +1,9 @@
 /** PostgreSQL's own tools, run by us outside of the database's sandbox, as a user who owns nothing else. */
 import { join } from 'node:path'
-import { AppError } from '../../../../shared/error.ts'
 import { closedFolderAbove } from '../../../platform/files/mount-place.ts'
-import { type SpawnedProcess, spawnProcess } from '../../../platform/process/spawn.ts'
 import { SYSTEM_PATH } from '../../../platform/process/system-tools.ts'
 import { isRoot } from '../../../platform/service-folders.ts'
+import { type Command, type CommandOptions, type RunningCommand, startCommand } from '../process/command.ts'
 
 export interface BackupSource {
   programs: string
@@ -63,44 +62,11 @@ export const connectionArgs = ({ host, port, user }: BackupSource): string[] => 
   '--no-password',
 ]
 
-export interface RunningTool {
-  process: SpawnedProcess
-  /** Resolves when it has ended well. @throws AppError unavailable in its own words. */
-  done: Promise<void>
-}
+export const commandOf = (tool: Tool): Command => ({
+  name: tool.name,
+  argv: toolCommand(tool),
+  // Whose it is can be seen by its environment, as by its arguments it works in a place of its own.
+  env: { ...toolEnv, CPD_FOLDER: tool.folder, ...tool.env },
+})
 
-const MAX_WORDS = 4000
-const SHOWN_WORDS = 600
-
-/** Starts a tool. What it complains about is kept, the last of it. */
-export function startTool(tool: Tool, options: { stdin?: 'pipe'; stdout?: 'pipe'; cwd?: string; signal?: AbortSignal } = {}): RunningTool {
-  const { signal, ...rest } = options
-  const process = spawnProcess(toolCommand(tool), {
-    cwd: '/',
-    ...rest,
-    // Whose it is can be seen by its environment, as by its arguments it works in a place of its own.
-    env: { ...toolEnv, CPD_FOLDER: tool.folder, ...tool.env },
-    stderr: 'pipe',
-    killSignal: 'SIGKILL',
-    ...(signal && { signal }),
-  })
-  const done = outcome(tool, process, signal)
-  // Whoever reads its output hears of its end later.
-  done.catch(() => {})
-  return { process, done }
-}
-
-async function outcome({ name }: Tool, process: SpawnedProcess, signal: AbortSignal | undefined): Promise<void> {
-  const [words, { exitCode, signal: killedBy }] = await Promise.all([lastWords(process.stderr), process.exited])
-  if (exitCode === 0) return
-  signal?.throwIfAborted()
-  const said = words.trim().slice(-SHOWN_WORDS) || `it ended with ${killedBy ?? `code ${exitCode}`}`
-  throw new AppError('unavailable', `${name} failed: ${said}`)
-}
-
-async function lastWords(stream: SpawnedProcess['stderr']): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const chunk of stream ?? []) text = (text + decoder.decode(chunk, { stream: true })).slice(-MAX_WORDS)
-  return text
-}
+export const startTool = (tool: Tool, options?: CommandOptions): RunningCommand => startCommand(commandOf(tool), options)

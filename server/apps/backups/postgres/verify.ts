@@ -31,7 +31,7 @@ export async function verifyBackup(deps: RepositoryDeps, backup: StoredBackup, {
   const folder = join(setFoldersOf(deps.paths, backup.datastoreId).root, `check-${backup.id}`)
   const tool = { programs, uid, folder }
   try {
-    await layMaterial(deps, { folder, uid }, { datastoreId: backup.datastoreId, chain: [backup], until: 0 })
+    await layMaterial(deps, { folder, uid }, { datastoreId: backup.datastoreId, chain: [backup], until: 0, isInBackground: true })
     const data = await ensureToolFolder(join(folder, 'data'), uid)
     const unpacking = { ...tool, name: '/usr/bin/tar', args: ['-xf', join(folder, 'chain', '0.tar'), '-C', data] }
     await startTool(unpacking, { signal }).done.catch((cause) => refuse('its archive cannot be unpacked', cause))

@@ -1,13 +1,32 @@
 /**
  * Packing takes a processor for as long as there is content, so it is done in a process of its own: a gigabyte must not hold up the API. The task
- * is the first line of standard input, where no other user sees its key, and content follows; the outcome leaves as a line of JSON.
+ * is the first line of standard input, where no other user sees its key, and content follows, unless a program is to be started that writes it;
+ * the outcome leaves as a line of JSON.
  */
 import { createWriteStream, writeSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { messageOf } from '../../../../shared/error.ts'
+import { type Command, startCommand, wholeOutput } from '../process/command.ts'
 import { BackupDamaged, type Packed, packFile, unpackFile } from './pack.ts'
+import { entryReader } from './tar-entry.ts'
 
-export type PackTask = { is: 'pack'; recipient: string; path: string } | { is: 'unpack'; identity: string; files: readonly PackedFile[] }
+export type PackTask =
+  | { is: 'pack'; recipient: string; path: string }
+  | ({ is: 'packOutput' } & OutputTask)
+  | { is: 'unpack'; identity: string; files: readonly PackedFile[] }
+
+/** The archive that a program writes, and one of its files beside it. */
+export interface OutputTask {
+  recipient: string
+  command: Command
+  archivePath: string
+  entry: { name: string; path: string }
+}
+
+export interface PackedOutput {
+  archive: Packed
+  entry: Packed
+}
 
 export interface PackedFile {
   from: string
@@ -15,7 +34,7 @@ export interface PackedFile {
   path: string
 }
 
-export type PackOutcome = { done: Packed | null } | { damaged: string; from: string } | { failed: string; code?: string }
+export type PackOutcome = { done: Packed | PackedOutput | null } | { damaged: string; from: string } | { failed: string; code?: string }
 
 export async function runPacking(): Promise<never> {
   const outcome = await outcomeOf(Bun.stdin.stream())
@@ -30,6 +49,7 @@ async function outcomeOf(input: ReadableStream<Uint8Array>): Promise<PackOutcome
   try {
     const { task, rest } = await taskFrom(input)
     if (task.is === 'pack') return { done: await packFile(rest, task.path, task) }
+    if (task.is === 'packOutput') return { done: await packOutput(task) }
     for (const file of task.files) {
       const damaged = await unpackTo(file, task.identity)
       if (damaged !== undefined) return { damaged, from: file.from }
@@ -39,6 +59,13 @@ async function outcomeOf(input: ReadableStream<Uint8Array>): Promise<PackOutcome
     const code = error instanceof Error && 'code' in error ? { code: String(error.code) } : {}
     return { failed: messageOf(error), ...code }
   }
+}
+
+async function packOutput({ recipient, command, archivePath, entry }: OutputTask): Promise<PackedOutput> {
+  const running = startCommand(command, { stdout: 'pipe' })
+  const reader = entryReader(entry.name)
+  const archive = await packFile(reader.through(wholeOutput(running)), archivePath, { recipient })
+  return { archive, entry: await packFile([reader.content()], entry.path, { recipient }) }
 }
 
 async function unpackTo({ from, digest, path }: PackedFile, identity: string): Promise<string | undefined> {

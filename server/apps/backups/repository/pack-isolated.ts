@@ -5,7 +5,7 @@ import { isCompiled } from '../../../platform/process/self.ts'
 import { type SpawnedProcess, spawnProcess } from '../../../platform/process/spawn.ts'
 import { createPlaces } from '../../../platform/work/places.ts'
 import { BackupDamaged, type Packed, type Source } from './pack.ts'
-import type { PackedFile, PackOutcome, PackTask } from './pack-child.ts'
+import type { OutputTask, PackedFile, PackedOutput, PackOutcome, PackTask } from './pack-child.ts'
 
 const program = isCompiled ? [process.execPath, 'pack'] : [process.execPath, join(import.meta.dirname, 'pack-child.ts')]
 const withUs = ['/usr/bin/setpriv', '--pdeathsig=KILL', '--']
@@ -25,13 +25,21 @@ interface Packing {
 /** Packs as `packFile` does, in a process of its own. @throws the stream's error; AppError unavailable where that process was ended. */
 export async function packIsolated(source: Source, path: string, { recipient, kind, signal }: Packing): Promise<Packed> {
   const outcome = await places[kind].run(() => carryOut({ task: { is: 'pack', recipient, path }, kind, source, ...(signal && { signal }) }))
-  if ('done' in outcome && outcome.done !== null) return outcome.done
+  if ('done' in outcome && outcome.done !== null && 'digest' in outcome.done) return outcome.done
+  return refuse(outcome)
+}
+
+/** Packs what a program writes, which a process of its own starts and reads: it ends with that. @throws AppError unavailable in the program's words. */
+export async function packOutputIsolated(task: OutputTask, signal: AbortSignal): Promise<PackedOutput> {
+  const outcome = await places.backup.run(() => carryOut({ task: { is: 'packOutput', ...task }, kind: 'backup', source: [], signal }))
+  if ('done' in outcome && outcome.done !== null && 'entry' in outcome.done) return outcome.done
   return refuse(outcome)
 }
 
 /** Writes the plain contents of packed files to new ones. @throws BackupDamaged naming the first file that does not hold the content of its digest. */
-export async function unpackIsolated(identity: string, files: readonly PackedFile[]): Promise<void> {
-  const outcome = await places.backup.run(() => carryOut({ task: { is: 'unpack', identity, files }, kind: 'log', source: [] }))
+export async function unpackIsolated(identity: string, files: readonly PackedFile[], { isAwaited }: { isAwaited: boolean }): Promise<void> {
+  const kind = isAwaited ? 'log' : 'backup'
+  const outcome = await places.backup.run(() => carryOut({ task: { is: 'unpack', identity, files }, kind, source: [] }))
   if (!('done' in outcome)) refuse(outcome)
 }
 

@@ -11,14 +11,15 @@ import { syncFolder } from '../../../platform/files/replace-file.ts'
 import { removeTree } from '../../../platform/files/tree/remove.ts'
 import type { Paths } from '../../../platform/paths.ts'
 import type { Sealer } from '../../../platform/secrets/seal.ts'
+import type { Command } from '../process/command.ts'
 import { type BackupObject, insertObject, removeObjectRow, updateObject } from '../rows/object-store.ts'
 import { backupSetOf } from '../rows/set-store.ts'
 import type { Bucket } from './bucket.ts'
 import { identityOf } from './key.ts'
 import { fileNameOf, setFoldersOf } from './layout.ts'
 import { BackupDamaged, type Bytes, type Packed, type Source, unpackFile } from './pack.ts'
-import type { PackedFile } from './pack-child.ts'
-import { type PackKind, packIsolated, unpackIsolated } from './pack-isolated.ts'
+import type { PackedFile, PackedOutput } from './pack-child.ts'
+import { type PackKind, packIsolated, packOutputIsolated, unpackIsolated } from './pack-isolated.ts'
 
 export interface RepositoryDeps {
   db: Database
@@ -55,22 +56,72 @@ export async function storeObject(
   source: Source,
   { signal, onStored }: StoreOptions = {},
 ): Promise<Packed> {
-  const { db, paths, now } = deps
-  const recipient = requireSet(db, datastoreId).recipient
-  const { root, work } = setFoldersOf(paths, datastoreId)
-  await ensureSetFolders(deps, datastoreId)
-  const fresh = join(work, crypto.randomUUID())
-  try {
+  return await withFreshFiles(deps, datastoreId, async ({ recipient, next }) => {
+    const fresh = next()
     const packed = await packIsolated(source, fresh, { recipient, kind: kindOf(name), ...(signal && { signal }) })
-    await putInPlace(fresh, join(root, fileNameOf({ name, digest: packed.digest })))
-    db.transaction(() => {
-      insertObject(db, { datastoreId, name, ...packed, createdAt: now() })
-      onStored?.(packed)
-    })()
+    await keep(deps, { datastoreId, name }, { fresh, packed, ...(onStored && { onStored }) })
     return packed
-  } finally {
-    await rm(fresh, { force: true })
+  })
+}
+
+export interface WantedArchive {
+  datastoreId: string
+  name: string
+  command: Command
+  /** The file of the archive that is kept as an object of its own, too. */
+  entry: { name: string; as: string }
+}
+
+/** Keeps the archive that a program writes, and one of its files. Nothing is left of what fails. @throws AppError unavailable in the program's words. */
+export async function storeArchive(deps: RepositoryDeps, wanted: WantedArchive, signal: AbortSignal): Promise<PackedOutput> {
+  const { datastoreId, name, command, entry } = wanted
+  return await withFreshFiles(deps, datastoreId, async ({ recipient, next }) => {
+    const [archivePath, entryPath] = [next(), next()]
+    const task = { recipient, command, archivePath, entry: { name: entry.name, path: entryPath } }
+    const packed = await packOutputIsolated(task, signal)
+    await keep(deps, { datastoreId, name }, { fresh: archivePath, packed: packed.archive })
+    await keep(deps, { datastoreId, name: entry.as }, { fresh: entryPath, packed: packed.entry })
+    return packed
+  })
+}
+
+interface FreshFiles {
+  recipient: string
+  next(): string
+}
+
+async function withFreshFiles<T>(deps: RepositoryDeps, datastoreId: string, use: (fresh: FreshFiles) => Promise<T>): Promise<T> {
+  const { recipient } = requireSet(deps.db, datastoreId)
+  const { work } = setFoldersOf(deps.paths, datastoreId)
+  await ensureSetFolders(deps, datastoreId)
+  const made: string[] = []
+  const next = () => {
+    const path = join(work, crypto.randomUUID())
+    made.push(path)
+    return path
   }
+  try {
+    return await use({ recipient, next })
+  } finally {
+    for (const path of made) await rm(path, { force: true })
+  }
+}
+
+interface Kept extends Pick<StoreOptions, 'onStored'> {
+  fresh: string
+  packed: Packed
+}
+
+async function keep(
+  { db, paths, now }: RepositoryDeps,
+  { datastoreId, name }: Pick<BackupObject, 'datastoreId' | 'name'>,
+  { fresh, packed, onStored }: Kept,
+): Promise<void> {
+  await putInPlace(fresh, join(setFoldersOf(paths, datastoreId).root, fileNameOf({ name, digest: packed.digest })))
+  db.transaction(() => {
+    insertObject(db, { datastoreId, name, ...packed, createdAt: now() })
+    onStored?.(packed)
+  })()
 }
 
 function requireSet(db: Database, datastoreId: string) {
@@ -107,7 +158,11 @@ export interface Extraction {
 }
 
 /** Writes plain contents to new files, which are of one set. What is at the bucket alone is fetched first. @throws as `openObject`, and BackupDamaged. */
-export async function extractObjects(deps: RepositoryDeps, wanted: readonly Extraction[]): Promise<void> {
+export async function extractObjects(
+  deps: RepositoryDeps,
+  wanted: readonly Extraction[],
+  { isAwaited } = { isAwaited: true },
+): Promise<void> {
   const [first] = wanted
   if (first === undefined) return
   const fetched: string[] = []
@@ -122,7 +177,7 @@ export async function extractObjects(deps: RepositoryDeps, wanted: readonly Extr
       }
       files.push({ from, path, digest: object.digest })
     }
-    await unpackIsolated(openingOf(deps, first.object).identity, files)
+    await unpackIsolated(openingOf(deps, first.object).identity, files, { isAwaited })
   } finally {
     for (const path of fetched) await rm(path, { force: true })
   }
