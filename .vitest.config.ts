@@ -16,6 +16,7 @@ const fast = filesOf('fast').filter((file) => recordedMs(file) !== undefined)
 const config = defineConfig({
   test: {
     pool: 'threads',
+    globalSetup: ['test/support/children-folder.ts'],
     maxWorkers: workers,
     sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { runProcess, type SpawnedProcess, spawnProcess } from '../../server/platform/process/spawn.ts'
+import { childProgram } from './child-programs.ts'
 import { call } from './client.ts'
 import { closeInTurn } from './closing.ts'
 import { makeDataDir } from './data-dir.ts'
@@ -64,7 +64,7 @@ export async function startControlPlane(
     adminToken: testStaticToken,
     ingress,
     async start() {
-      const script = fileURLToPath(import.meta.resolve('./control-plane-child.ts'))
+      const script = await childProgram('control-plane-child')
       const limited = descriptors === undefined ? [] : ['prlimit', `--nofile=${descriptors}:${descriptors}`]
       child = spawnProcess([...limited, process.execPath, script], { env: settings, stdout: 'pipe', stderr: { appendTo: logFile } })
       plane.url = await firstLine(child.stdout)

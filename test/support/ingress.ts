@@ -1,7 +1,7 @@
-import { fileURLToPath } from 'node:url'
 import { findFreePort } from '../../server/engines/process/network/free-port.ts'
 import type { Paths } from '../../server/platform/paths.ts'
 import { spawnProcess } from '../../server/platform/process/spawn.ts'
+import { childProgram } from './child-programs.ts'
 
 /** Away from the ports of instances and of outgoing connections. */
 const INGRESS_PORTS = { first: 15_000, last: 18_999 }
@@ -43,7 +43,7 @@ export async function startTestIngress(paths: IngressPaths, { tls, postgresPort 
     tls === undefined
       ? []
       : [String(tls.https), paths.certificatesFile, paths.masterKey, ...(postgresPort === undefined ? [] : [String(postgresPort)])]
-  const script = fileURLToPath(import.meta.resolve('./ingress-child.ts'))
+  const script = await childProgram('ingress-child')
   const child = spawnProcess(
     [process.execPath, script, String(port), paths.ingressSocket, paths.routesFile, paths.accessLogs, ...tlsArguments],
     {
