@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deploy } from '../../shared/deploy.ts'
 import { type TarEntry, tarGz } from './archives.ts'
 import { call, type Reply } from './client.ts'
 import type { TestServer } from './server.ts'
+import { until } from './until.ts'
 
 const apps = join(import.meta.dirname, '../fixtures/apps')
 
@@ -46,15 +46,15 @@ export const upload = <T = { source: { id: string }; deployId: string }>(
 const DEPLOY_DEADLINE_MS = 60_000
 
 /** The deploy once it has ended, one way or the other. */
-export async function deployEnd(server: Caller, serviceId: string, deployId: string): Promise<Deploy> {
-  const deadline = Date.now() + DEPLOY_DEADLINE_MS
-  for (;;) {
-    const { body } = await call<Deploy>(`${server.url}/v1/services/${serviceId}/deploys/${deployId}`, { token: server.adminToken })
-    if (body.finishedAt !== undefined) return body
-    if (Date.now() > deadline) throw new Error(`Deploy ${deployId} is still ${body.status}`)
-    await sleep(30)
-  }
-}
+export const deployEnd = (server: Caller, serviceId: string, deployId: string): Promise<Deploy> =>
+  until(
+    `deploy ${deployId} has ended`,
+    async () => {
+      const { body } = await call<Deploy>(`${server.url}/v1/services/${serviceId}/deploys/${deployId}`, { token: server.adminToken })
+      return body.finishedAt !== undefined && body
+    },
+    DEPLOY_DEADLINE_MS,
+  )
 
 /** Uploads a sample app and waits until it is live. */
 export async function deployApp(
