@@ -13,6 +13,7 @@ import type { Clock } from '../../server/platform/work/clock.ts'
 import { closeInTurn } from './closing.ts'
 import { makeDataDir } from './data-dir.ts'
 import { type IngressPorts, startTestIngress, type TestIngress } from './ingress.ts'
+import { sharedPrograms } from './programs.ts'
 import { largeMachine, type TestServer, testAdmin, testStaticToken } from './server.ts'
 
 /** A server that really builds, runs and routes: the process engine and the ingress in a process of its own. */
@@ -62,7 +63,7 @@ export async function startPlatform(
     version: '0.0.0-test',
     executable: process.execPath,
     log,
-    parts: { machine: largeMachine, ...clock },
+    parts: { machine: largeMachine, programs: await sharedPrograms(config), ...clock },
   })
   const app = createApp(context, appOptions)
   const { port } = app.listen(config.CP_LISTEN)

@@ -4,21 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { runProcess, type SpawnedProcess, spawnProcess } from '../../server/platform/process/spawn.ts'
-import { embedded } from '../../server/runtime/programs/embedded.ts'
-import { openPrograms } from '../../server/runtime/programs/programs.ts'
 import { freePorts } from './free-ports.ts'
+import { sharedPrograms } from './programs.ts'
 import { until } from './until.ts'
 
 /** PostgreSQL refuses to run as root. */
 export const NOBODY = 65_534
 export const isRoot = process.getuid?.() === 0
 
-const built = join(import.meta.dirname, '../../node_modules/.cache/programs')
-
 /** Folder of the PostgreSQL inside the executable, or of the newest that the machine has. */
 export async function postgresPrograms(): Promise<string> {
-  await mkdir(built, { recursive: true })
-  const programs = await openPrograms({ folder: built, embedded, postgresDirs: [], valkey: undefined, onProblem() {} })
+  const programs = await sharedPrograms()
   const [newest] = programs.available('postgres')
   if (newest === undefined) throw new Error('There is no PostgreSQL. Run: bun .scripts/programs/programs.ts')
   return await programs.ensure(newest.name)
