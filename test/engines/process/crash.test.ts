@@ -49,7 +49,7 @@ const elsewhereWrote = () => (existsSync(join(world.dir, 'elsewhere.out')) ? rea
 
 describe('kill -9 of the control plane', () => {
   test('leaves the instance running, to be adopted with its exact end', async () => {
-    const spec = world.instance('while [ ! -e end ]; do sleep 0.01; done; kill -USR1 $$')
+    const spec = world.instance('while [ ! -e end ]; do sleep 0.05; done; kill -USR1 $$')
     const elsewhere = startElsewhere([spec])
     await until('it has started', () => elsewhereWrote().includes('started'))
     elsewhere.kill('SIGKILL')
@@ -154,7 +154,7 @@ describe('adoption', () => {
   })
 
   test('leaves what runs once going, to be found with its exit code and not to be run again', async () => {
-    const spec = world.task('echo ran; while [ ! -e end ]; do sleep 0.01; done; exit 23')
+    const spec = world.task('echo ran; while [ ! -e end ]; do sleep 0.05; done; exit 23')
     const elsewhere = startElsewhere([spec])
     await until('it has started', () => elsewhereWrote().includes('started'))
     elsewhere.kill('SIGKILL')

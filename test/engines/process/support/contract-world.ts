@@ -84,7 +84,7 @@ const LINES: Record<Extract<Act, string>, string> = {
   printenv: 'env -0',
   polite: "trap 'echo bye; exit 0' TERM",
   deaf: "trap '' TERM",
-  serve: 'while :; do sleep 0.01; done',
+  serve: 'while :; do sleep 0.05; done',
   echo: 'exec cat',
 }
 

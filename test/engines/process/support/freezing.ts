@@ -65,7 +65,7 @@ function freezingContract(factory: EngineFactory): void {
     })
 
     test('does not keep a command from ending in its own way when it is stopped', async () => {
-      const spec = world.instance("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.01; done")
+      const spec = world.instance("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.05; done")
       await engine.start(spec)
       await until('it is up', () => world.output(spec) === 'up\n')
       await engine.freeze(spec.instanceId)

@@ -92,7 +92,7 @@ function processContract(factory: EngineFactory): void {
 
   describe('stop', () => {
     test('lets the command end in its own way', async () => {
-      const spec = world.instance("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.01; done")
+      const spec = world.instance("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.05; done")
       await engine.start(spec)
       await until('it is up', () => world.output(spec) === 'up\n')
       await engine.stop(spec.instanceId, { graceMs: 10_000 })
@@ -101,7 +101,7 @@ function processContract(factory: EngineFactory): void {
     })
 
     test('waits for children that outlive the command', async () => {
-      const spec = world.instance(`sh -c 'trap "sleep 0.3; echo drained; exit" TERM; echo up; while :; do sleep 0.01; done' & wait`)
+      const spec = world.instance(`sh -c 'trap "sleep 0.3; echo drained; exit" TERM; echo up; while :; do sleep 0.05; done' & wait`)
       await engine.start(spec)
       await until('it is up', () => world.output(spec) === 'up\n')
       await engine.stop(spec.instanceId, { graceMs: 10_000 })
@@ -209,7 +209,7 @@ function processContract(factory: EngineFactory): void {
 
   describe('a new engine on the same state', () => {
     test('finds what runs and is told how it ends', async () => {
-      const spec = world.instance('while [ ! -e end ]; do sleep 0.01; done; exit 42')
+      const spec = world.instance('while [ ! -e end ]; do sleep 0.05; done; exit 42')
       await engine.start(spec)
       const before = await engine.inspect(spec.instanceId)
       await engine.close()

@@ -96,7 +96,7 @@ function terminalsContract(factory: EngineFactory): void {
     })
 
     test('tells the program of a new size', async () => {
-      const terminal = await open("trap 'stty size' WINCH; echo up; while :; do sleep 0.01; done", await place())
+      const terminal = await open("trap 'stty size' WINCH; echo up; while :; do sleep 0.05; done", await place())
       await shows('up')
       terminal.resize(66, 11)
       await shows('11 66')
@@ -118,7 +118,7 @@ function terminalsContract(factory: EngineFactory): void {
     })
 
     test('gives its command the time to hang up', async () => {
-      const terminal = await open(`trap 'echo hung >hung; exit' HUP; echo up; while :; do sleep 0.01; done`, await place())
+      const terminal = await open(`trap 'echo hung >hung; exit' HUP; echo up; while :; do sleep 0.05; done`, await place())
       await shows('up')
       await terminal.close()
       await open('cat hung')
