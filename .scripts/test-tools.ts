@@ -50,30 +50,37 @@ const goFolder = join(process.env.GOPATH ?? join(homedir(), 'go'), 'bin')
 const packages = Object.entries(debianPackages).flatMap(([program, name]) => (has(program) ? [] : [name]))
 const modules = Object.entries(goModules).flatMap(([program, name]) => (has(program) || existsSync(join(goFolder, program)) ? [] : [name]))
 
-if (packages.length > 0) {
+if (packages.length > 0) await installPackages()
+// Downloads of one overlap with what another computes.
+await Promise.all([
+  ...modules.map(installModule),
+  ...Object.entries(pythonPackages).map(([name, version]) => installPython(name, version)),
+  ...(existsSync(pgbouncer) ? [] : [installPgbouncer()]),
+])
+
+async function installPackages(): Promise<void> {
   const canInstall = process.getuid?.() === 0 && has('apt-get')
   if (!canInstall) fail(`The tests need ${packages.join(', ')}. On Debian: sudo apt-get install ${packages.join(' ')}`)
   console.log(`Installing ${packages.join(', ')} for the tests`)
-  run(['apt-get', 'update', '-qq'])
-  run(['apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...packages])
+  await run(['apt-get', 'update', '-qq'])
+  await run(['apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...packages])
 }
-for (const name of modules) {
+
+async function installModule(name: string): Promise<void> {
   if (go === undefined)
     fail(`The tests need ${name}, which Go builds: install Go (https://go.dev/dl, or Debian: apt-get install golang-go).`)
   console.log(`Building ${name} for the tests`)
-  run([go, 'install', name])
+  await run([go, 'install', name])
 }
 
-for (const [name, version] of Object.entries(pythonPackages)) {
+async function installPython(name: string, version: string): Promise<void> {
   const folder = `node_modules/.cache/${name}-${version}`
-  if (isInstalled(folder, `${name}-${version}`)) continue
+  if (isInstalled(folder, `${name}-${version}`)) return
   console.log(`Installing ${name} for the tests`)
-  const isMade = Bun.spawnSync(['python3', '-m', 'venv', '--clear', folder], { stdout: 'ignore', stderr: 'inherit' }).exitCode === 0
+  const isMade = (await Bun.spawn(['python3', '-m', 'venv', '--clear', folder], { stdout: 'ignore', stderr: 'inherit' }).exited) === 0
   if (!isMade) fail(`The tests need ${name}, for which Python makes a virtual environment. On Debian: sudo apt-get install python3-venv`)
-  run([join(folder, 'bin/pip'), 'install', '--quiet', '--disable-pip-version-check', `${name}==${version}`])
+  await run([join(folder, 'bin/pip'), 'install', '--quiet', '--disable-pip-version-check', `${name}==${version}`])
 }
-
-if (!existsSync(pgbouncer)) installPgbouncer()
 
 /** The record is what pip writes last. */
 function isInstalled(folder: string, release: string): boolean {
@@ -84,13 +91,9 @@ function has(program: string): boolean {
   return Bun.which(program) !== null || existsSync(`/usr/sbin/${program}`)
 }
 
-function run(argv: string[], cwd = '.'): void {
-  const { exitCode } = Bun.spawnSync(argv, {
-    cwd,
-    stdout: 'ignore',
-    stderr: 'inherit',
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-  })
+async function run(argv: string[], cwd = '.'): Promise<void> {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const exitCode = await Bun.spawn(argv, { cwd, stdout: 'ignore', stderr: 'inherit', env }).exited
   if (exitCode !== 0) fail(`${argv.join(' ')} failed with code ${exitCode}.`)
 }
 
@@ -100,7 +103,7 @@ function fail(message: string): never {
 }
 
 /** Debian 12 has one that is too old for us, so that of Debian 13 comes with its own libraries, beside the machine's. */
-function installPgbouncer(): void {
+async function installPgbouncer(): Promise<void> {
   console.log('Installing PgBouncer for the tests')
   const into = dirname(pgbouncer)
   mkdirSync(dirname(into), { recursive: true })
@@ -112,9 +115,9 @@ function installPgbouncer(): void {
   writeFileSync(join(work, 'sources.list'), source)
   const places = { 'Dir::Etc::sourcelist': join(work, 'sources.list'), 'Dir::Etc::sourceparts': '/dev/null', 'Dir::State::lists': lists }
   const options = [...Object.entries(places).flatMap(([name, value]) => ['-o', `${name}=${value}`]), '-o', 'APT::Sandbox::User=root']
-  run(['apt-get', ...options, '-o', `Dir::Cache=${join(work, 'cache')}`, 'update', '-qq'])
-  run(['apt-get', ...options, 'download', '-qq', ...pgbouncerPackages], work)
-  for (const name of readdirSync(work).filter((file) => file.endsWith('.deb'))) run(['dpkg-deb', '-x', join(work, name), root])
+  await run(['apt-get', ...options, '-o', `Dir::Cache=${join(work, 'cache')}`, 'update', '-qq'])
+  await run(['apt-get', ...options, 'download', '-qq', ...pgbouncerPackages], work)
+  for (const name of readdirSync(work).filter((file) => file.endsWith('.deb'))) await run(['dpkg-deb', '-x', join(work, name), root])
   const libraries = join(
     into,
     'root/usr/lib',
