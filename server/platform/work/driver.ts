@@ -14,6 +14,10 @@ export interface DriverOptions extends Clock {
 
 const FIRST_RETRY_MS = 200
 const LONGEST_RETRY_MS = 30_000
+/** Timers take more than 24 days for no time at all (setTimeout), and a clock that was set back makes years of any pause. */
+const LONGEST_WAIT_MS = 24 * 60 * 60_000
+
+const waitMs = (ms: number): number => Math.min(LONGEST_WAIT_MS, Math.max(0, ms))
 
 interface Lane {
   isPoked: boolean
@@ -47,7 +51,7 @@ export function createDriver(options: DriverOptions): Driver {
     }
     lane.running = undefined
     if (dueAt === undefined) lanes.delete(key)
-    else if (!options.signal.aborted) lane.cancelTimer = options.after(Math.max(0, dueAt - options.now()), () => poke(key))
+    else if (!options.signal.aborted) lane.cancelTimer = options.after(waitMs(dueAt - options.now()), () => poke(key))
   }
 
   async function runOnce(key: string, lane: Lane): Promise<number | undefined> {

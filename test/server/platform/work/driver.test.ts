@@ -118,3 +118,15 @@ test('after a stop nothing runs any more, and the run under way is waited for', 
   await turn()
   expect(runs).toHaveLength(1)
 })
+
+test('what is due in years is looked at after a day, as timers know no years', async () => {
+  const delays: number[] = []
+  const after = (delayMs: number) => {
+    delays.push(delayMs)
+    return () => {}
+  }
+  const driver = createDriver({ run: async () => Number.POSITIVE_INFINITY, onError: () => {}, now: () => 0, after, signal: stopper.signal })
+  driver.poke('a')
+  await driver.settled()
+  expect(delays).toEqual([86_400_000])
+})
