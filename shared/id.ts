@@ -19,6 +19,7 @@ export const idPrefix = {
   cronJob: 'crn',
   job: 'job',
   disk: 'dsk',
+  volume: 'vol',
   diskSnapshot: 'snp',
   project: 'prj',
   environment: 'evm',

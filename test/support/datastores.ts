@@ -29,7 +29,7 @@ export function addDatastore(
   ).run({
     ...{ id, kind, workspaceId, environmentId, name: name ?? `store-${number}`, number },
     version: kind === 'postgres' ? '18' : '9',
-    volumeId: newId('disk'),
+    volumeId: newId('volume'),
     suspendedBy: isSuspended ? '["user"]' : null,
     now: Date.now(),
   })

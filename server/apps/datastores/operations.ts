@@ -41,7 +41,7 @@ export function addDatastore(context: AppContext, actor: Actor, wanted: WantedDa
   const [{ name: volumeKind }] = engine.volumes.capabilities.kinds
   const createdAt = context.now()
   const id = given.primaryId === undefined ? newId(idKinds[kind], createdAt) : newReplicaId(createdAt)
-  const fresh = { number: given.number ?? nextUid(db), volumeId: given.volumeId ?? newId('disk', createdAt), growToGb: null, volumeKind }
+  const fresh = { number: given.number ?? nextUid(db), volumeId: given.volumeId ?? newId('volume', createdAt), growToGb: null, volumeKind }
   insertDatastore(db, { ...fresh, ...given, ...{ id, kind, name, workspaceId, environmentId, createdAt } })
   const datastore = stored(context, id)
   recordDatastoreEvent(context, datastore, 'created', { plan: datastore.plan })

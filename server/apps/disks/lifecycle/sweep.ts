@@ -13,10 +13,13 @@ const isOwned: readonly ((db: Database, volumeId: string) => boolean)[] = [
   isSpareVolume,
 ]
 
+/** Volumes of datastores have names of their own: a version of before them would take them for disks of services that are gone, and remove them. */
+const isVolume = (id: string): boolean => isId('disk', id) || isId('volume', id)
+
 /** Removes volumes of disks and datastores that are gone. A volume is always made after the row that names it. */
 export async function sweepDisks({ db, engine: { volumes }, stopping }: Pick<AppContext, 'db' | 'engine' | 'stopping'>): Promise<void> {
   for (const id of await volumes.list()) {
     stopping.throwIfAborted()
-    if (isId('disk', id) && !isOwned.some((isKnown) => isKnown(db, id))) await volumes.remove(id)
+    if (isVolume(id) && !isOwned.some((isKnown) => isKnown(db, id))) await volumes.remove(id)
   }
 }

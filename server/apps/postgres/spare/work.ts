@@ -69,7 +69,7 @@ function wantedNow(context: AppContext): Wanted | undefined {
 
 async function makeSpare(context: AppContext, wanted: Wanted): Promise<void> {
   const { db, engine, sealer, now } = context
-  const volumeId = newId('disk', now())
+  const volumeId = newId('volume', now())
   const password = newPassword()
   const sealed = { adminPasswordSealed: sealer.seal(password, sparePurpose(volumeId)) }
   const spare = { ...wanted, ...sealed, volumeId, number: nextUid(db), createdAt: now() }
