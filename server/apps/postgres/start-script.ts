@@ -4,12 +4,14 @@
  * A cluster is made beside its place and renamed, so that one which was cut off is made anew. It has a database already, and in it what takes
  * time to make and would fill the server's memory, under a name that it keeps until its owner is known.
  */
+import { ALONE } from '../datastores/alone.ts'
 import { TAKE_COPY } from './copy-script.ts'
 import { NEW_DATABASE } from './roles.ts'
 
 export const CLUSTER_SCRIPT = `
 set -eu
 umask 077
+${ALONE}
 data=$CPD_VOLUME/pgdata
 if [ -s "$data/PG_VERSION" ]; then exit 0; fi
 rm -rf "$data.new"
@@ -37,6 +39,7 @@ sync -f "$data"
 export const START_SCRIPT = `
 set -eu
 umask 077
+${ALONE}
 data=$CPD_VOLUME/pgdata
 ballast=$CPD_VOLUME/ballast
 ln -sn "$CPD_ID" "$CPD_VOLUME/owner" 2>/dev/null || true
@@ -73,7 +76,7 @@ keep_ballast() {
 }
 [ "$(free_mb)" -ge 48 ] || rm -f "$ballast"
 rm -f "$data/postmaster.pid" "$CPD_VOLUME/live.conf"
-[ "$(ballast_mb)" -ge 64 ] || keep_ballast &
+[ "$(ballast_mb)" -ge 64 ] || keep_ballast 9<&- &
 postgres -D "$data" -c config_file="$CPD_SECRETS/postgresql.conf" -c hba_file="$CPD_SECRETS/pg_hba.conf" \\
   -c listen_addresses="$CPD_LISTEN" -c port="$PORT" \\
   \${CPD_PRIMARY:+-c primary_conninfo="$CPD_PRIMARY" -c primary_slot_name="$CPD_SLOT"} $settings &
@@ -90,7 +93,7 @@ pool() {
   done
 }
 if [ -n "$CPD_POOLER" ]; then
-  pool &
+  pool 9<&- &
   pooler=$!
 fi
 trap 'kill -INT "$server" 2>/dev/null || true' TERM INT

@@ -1,3 +1,5 @@
+import { ALONE } from '../../datastores/alone.ts'
+
 /**
  * Runs in a sandbox with a volume and a folder of material that it can only read, in which there is a snapshot. It has a server read all of it
  * and puts it in place where the store's own server begins with it. What was cut off is done anew, and what is in place stays.
@@ -5,6 +7,7 @@
 export const RESTORE_SCRIPT = `
 set -eu
 umask 077
+${ALONE}
 work=$CPD_VOLUME/restore
 if [ -e "$CPD_VOLUME/dump.rdb" ] && [ -z "\${CPD_DRILL:-}" ]; then exit 0; fi
 rm -rf "$work"

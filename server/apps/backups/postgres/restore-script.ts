@@ -1,3 +1,5 @@
+import { ALONE } from '../../datastores/alone.ts'
+
 /**
  * Runs in a sandbox with a volume and a folder of material that it can only read: `chain/0.tar` … are archives of backups, the full one first, and
  * `wal/` holds the log. It makes the cluster beside its place, has the server replay the log up to the target, and puts it in place when the
@@ -10,6 +12,7 @@
 export const RESTORE_SCRIPT = `
 set -eu
 umask 077
+${ALONE}
 data=$CPD_VOLUME/pgdata
 work=$CPD_VOLUME/restore
 if [ -s "$data/PG_VERSION" ] && [ -z "\${CPD_DRILL:-}" ]; then exit 0; fi

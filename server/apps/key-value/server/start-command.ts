@@ -11,4 +11,4 @@ const stale: Record<PersistenceMode, string> = {
 
 /** The command of a server inside its sandbox, where the variables are told. Half-written files there are of one that was killed. */
 export const startCommand = (laid: PersistenceMode): string =>
-  `cd "$DATA" && rm -f temp-*.rdb temp-*.aof && ${stale[laid]}exec "$SERVER" "$CONFIG" --port "$PORT" --dir "$DATA"`
+  `cd "$DATA" && exec 9< . && flock --timeout 60 9 && rm -f temp-*.rdb temp-*.aof && ${stale[laid]}exec "$SERVER" "$CONFIG" --port "$PORT" --dir "$DATA"`
