@@ -41,6 +41,8 @@ export interface DatastoreServer {
   onReady?(datastore: StoredDatastore): void
   /** Part of the transaction that takes note of an end that nobody asked for. Returns why, in words for people. */
   onFailed?(datastore: StoredDatastore, failure: ServerFailure): string
+  /** Whether one that follows has all that its primary has written, which has ended. @throws whatever refuses. */
+  hasAllOfPrimary?(follower: StoredDatastore, endpoint: ServerEndpoint): Promise<boolean>
   readonly fullDisk: Threshold
   /** In steps of how many GiB its disk grows by itself; undefined where it does not. */
   growthStepGb?(datastore: StoredDatastore): number | undefined

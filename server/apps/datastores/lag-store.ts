@@ -23,6 +23,10 @@ export function insertLag(db: Database, sample: LagSample): void {
 export const lagsOf = (db: Database, datastoreId: string, { start, end }: { start: number; end: number }): LagSample[] =>
   lags.all(db, 'WHERE datastore_id = $datastoreId AND at >= $start AND at < $end ORDER BY at', { datastoreId, start, end })
 
-/** What was measured last since a moment in seconds since 1970; undefined where nothing was. */
-export const newestLag = (db: Database, datastoreId: string, since: number): LagSample | undefined =>
-  lags.get(db, 'WHERE datastore_id = $datastoreId AND at >= $since ORDER BY at DESC LIMIT 1', { datastoreId, since })
+/** What was measured last between two moments in seconds since 1970; undefined where nothing was. A clock that was ahead leaves what is of later. */
+export const newestLag = (db: Database, datastoreId: string, { since, until }: { since: number; until: number }): LagSample | undefined =>
+  lags.get(db, 'WHERE datastore_id = $datastoreId AND at >= $since AND at <= $until ORDER BY at DESC LIMIT 1', {
+    datastoreId,
+    since,
+    until,
+  })

@@ -13,6 +13,7 @@ import { refuseGrowth } from './disk-growth.ts'
 import { recordDatastoreEvent } from './events.ts'
 import { stepFailover } from './failover.ts'
 import { changeToFollow } from './follow.ts'
+import { whileGrowing } from './growing.ts'
 import type { DatastoreServers } from './kind.ts'
 import { SERVER } from './owner.ts'
 import { type DatastoreAction, planDatastore } from './plan.ts'
@@ -49,7 +50,7 @@ async function waitMs(context: AppContext, servers: DatastoreServers, { datastor
   const kinds = new Set(actions.map(({ kind }) => kind))
   if ((kinds.has('grow_volume') || kinds.has('remove')) && (await isHeldUp(context, datastore))) return IN_USE_CHECK_MS
   if (kinds.has('run') && !(await mayRun(servers, datastore))) return NOT_YET_CHECK_MS
-  return kinds.has('fail_over') && !(await stepFailover(context, datastore)) ? IN_USE_CHECK_MS : undefined
+  return kinds.has('fail_over') && !(await stepFailover(context, servers, datastore)) ? IN_USE_CHECK_MS : undefined
 }
 
 function planNow({ db, sets, engine }: AppContext, datastore: StoredDatastore): DatastoreAction[] {
@@ -149,7 +150,7 @@ async function growVolume(context: AppContext, datastore: StoredDatastore): Prom
   if (growToGb === null) return
   const isAskedStill = () => datastoreById(context.db, id)?.growToGb === growToGb
   try {
-    await context.engine.volumes.grow(volumeId, { fromGb: sizeGb, toGb: growToGb })
+    await whileGrowing(volumeId, () => context.engine.volumes.grow(volumeId, { fromGb: sizeGb, toGb: growToGb }))
   } catch (error) {
     if (context.stopping.aborted) throw error
     context.log.error('volume of a datastore not grown', { datastoreId: id, ...describeError(error) })

@@ -44,8 +44,8 @@ export interface StoredDatastore {
   primaryId: string | null
   /** Counted up when the content is to be taken from the primary anew. */
   copy: number
-  /** What is under way of its exchange with its standby, or its primary. */
-  failover: 'fencing' | 'giving' | null
+  /** What is under way of its exchange with its standby, or its primary. A primary that hands over goes on itself where the standby lacks something. */
+  failover: 'handing' | 'fencing' | 'giving' | null
   suspendedBy: Suspender[] | null
   problem: string | null
   diskState: DiskState

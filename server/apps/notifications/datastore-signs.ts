@@ -18,6 +18,8 @@ const commonReaders = (noun: string) => ({
   backupDone: of('good', 'datastore_backup', `There are backups again of the ${noun.toLowerCase()}`),
   backupDamaged: of('bad', 'datastore_verified', `A backup of the ${noun.toLowerCase()} is damaged`),
   backupVerified: of('good', 'datastore_verified', `Backups of the ${noun.toLowerCase()} are whole again`),
+  copyFailed: of('bad', 'datastore_copy', `Backups of the ${noun.toLowerCase()} do not come to the bucket`),
+  copyResumed: of('good', 'datastore_copy', `Backups of the ${noun.toLowerCase()} are at the bucket again`),
   restoreFailed: failsOnce(`Could not restore the ${noun.toLowerCase()}`),
 })
 
@@ -38,6 +40,9 @@ export const datastoreReaders: Partial<Record<DatastoreEventType, Reader>> = {
   postgres_backup_verified: postgres.backupVerified,
   postgres_wal_archive_failed: of('bad', 'datastore_wal', 'Changes of the database are not backed up'),
   postgres_wal_archive_resumed: of('good', 'datastore_wal', 'Changes of the database are backed up again'),
+  postgres_backup_copy_failed: postgres.copyFailed,
+  postgres_backup_copy_resumed: postgres.copyResumed,
+  postgres_failover_failed: failsOnce('The standby could not take the place of the database'),
   postgres_restore_failed: postgres.restoreFailed,
   postgres_upgrade_failed: failsOnce('Could not upgrade the database'),
   postgres_parameters_reverted: failsOnce('Parameters of the database were taken back'),
@@ -51,5 +56,7 @@ export const datastoreReaders: Partial<Record<DatastoreEventType, Reader>> = {
   key_value_backup_completed: keyValue.backupDone,
   key_value_backup_damaged: keyValue.backupDamaged,
   key_value_backup_verified: keyValue.backupVerified,
+  key_value_backup_copy_failed: keyValue.copyFailed,
+  key_value_backup_copy_resumed: keyValue.copyResumed,
   key_value_restore_failed: keyValue.restoreFailed,
 }

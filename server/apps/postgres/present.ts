@@ -11,7 +11,8 @@ type PostgresDeps = Deps & Pick<AppContext, 'now'>
 const RECENT_SECONDS = 60
 
 function lagOf({ db, now }: PostgresDeps, { id }: StoredDatastore): Pick<Postgres, 'replicationLagSeconds'> {
-  const newest = newestLag(db, id, Math.floor(now() / 1000) - RECENT_SECONDS)
+  const nowSeconds = Math.floor(now() / 1000)
+  const newest = newestLag(db, id, { since: nowSeconds - RECENT_SECONDS, until: nowSeconds })
   return newest === undefined ? {} : { replicationLagSeconds: newest.lagMs / 1000 }
 }
 

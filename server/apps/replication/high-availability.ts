@@ -3,6 +3,7 @@ import { AppError } from '../../../shared/error.ts'
 import { inOneChange } from '../../platform/db/change.ts'
 import { workloadsOf } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'
+import { endpointOf } from '../datastores/endpoint.ts'
 import { standbyOf } from '../datastores/failover.ts'
 import { newestLag } from '../datastores/lag-store.ts'
 import { refuseReplica, refuseUnlessReady } from '../datastores/operations.ts'
@@ -23,7 +24,8 @@ export function requestFailover(context: AppContext, datastore: StoredDatastore)
   if (datastore.failover !== null) throw new AppError('conflict', `The standby of ${datastore.name} is taking its place already.`)
   if (!isInStep(context, standby, RECENT_SECONDS))
     throw new AppError('conflict', `The standby of ${datastore.name} is not in step with it yet. Try again in a minute.`)
-  begin(context, datastore.id)
+  // Where no server runs, the standby has what it has.
+  begin(context, datastore.id, endpointOf(context, datastore) === undefined ? 'fencing' : 'handing')
 }
 
 /** After so many ends in a row the files of a server are taken for broken. */
@@ -49,18 +51,19 @@ export function failOverIfBroken(context: AppContext, id: string): void {
   const workloads = workloadsOf(context.db, OWNER_KIND, id)
   const restarts = Math.max(0, ...workloads.map((workload) => workload.restarts))
   const isRunning = workloads.some(({ phase }) => phase === 'running')
-  if (isToFailOver({ restarts, isRunning, isStandbyInStep: isInStep(context, standby, KNOWN_SECONDS) })) begin(context, id)
+  if (isToFailOver({ restarts, isRunning, isStandbyInStep: isInStep(context, standby, KNOWN_SECONDS) })) begin(context, id, 'fencing')
 }
 
 function isInStep({ db, now }: AppContext, { id, phase, failover }: StoredDatastore, withinSeconds: number): boolean {
   const isUp = workloadsOf(db, OWNER_KIND, id).some((workload) => workload.phase === 'running')
-  const newest = newestLag(db, id, Math.floor(now() / 1000) - withinSeconds)
+  const nowSeconds = Math.floor(now() / 1000)
+  const newest = newestLag(db, id, { since: nowSeconds - withinSeconds, until: nowSeconds })
   return isUp && phase === 'ready' && failover === null && newest !== undefined && newest.lagMs <= MOST_LAG_MS
 }
 
-function begin(context: AppContext, id: string): void {
+function begin(context: AppContext, id: string, failover: 'handing' | 'fencing'): void {
   inOneChange(context.db, () => {
-    updateDatastore(context.db, id, { failover: 'fencing' }, context.now())
+    updateDatastore(context.db, id, { failover }, context.now())
     context.work.poke('datastore', id)
   })
 }

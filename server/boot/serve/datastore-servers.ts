@@ -3,8 +3,10 @@ import { keyValueServer } from '../../apps/key-value/server.ts'
 import { alignUsersQuietly } from '../../apps/postgres/credentials/align.ts'
 import { postgresFigures } from '../../apps/postgres/insight/figures.ts'
 import { postgresServer } from '../../apps/postgres/server.ts'
+import { hasAllOfPrimary } from '../../apps/replication/handed-over.ts'
 import { failOverIfBroken } from '../../apps/replication/high-availability.ts'
 import { forgetFollower, mayFollow, tendReplication } from '../../apps/replication/tend.ts'
+import { describeError } from '../../platform/server-log.ts'
 import type { Context } from './context.ts'
 
 export function datastoreServers(context: Context): DatastoreServers {
@@ -33,7 +35,12 @@ const hooksOf = (context: Context): Parameters<typeof postgresServer>[1] => ({
   leadToPrimary: (datastore) => context.work.ways.open(datastore),
 })
 
-const replicated = (context: Context): Pick<DatastoreServer, 'mayRun' | 'tend' | 'onLook'> => ({
+const replicated = (context: Context): Pick<DatastoreServer, 'mayRun' | 'tend' | 'onLook' | 'hasAllOfPrimary'> => ({
+  hasAllOfPrimary: (follower, endpoint) =>
+    hasAllOfPrimary(context, follower, endpoint).catch((error) => {
+      context.log.error('standby does not say what it has', { datastoreId: follower.id, ...describeError(error) })
+      return false
+    }),
   onLook: (id) => failOverIfBroken(context, id),
   mayRun: async (datastore) => datastore.primaryId === null || (await mayFollow(context, datastore)),
   tend: (datastore, endpoint) => tendReplication(context, { datastore, endpoint }),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { isAtEndOfLog } from '../../../../server/apps/replication/handed-over.ts'
 import { isToFailOver } from '../../../../server/apps/replication/high-availability.ts'
 
 const broken = { restarts: 5, isRunning: false, isStandbyInStep: true }
@@ -8,4 +9,13 @@ test('a standby takes over from a server that ends again and again, and from no 
   expect(isToFailOver({ ...broken, restarts: 4 })).toBe(false)
   expect(isToFailOver({ ...broken, isRunning: true })).toBe(false)
   expect(isToFailOver({ ...broken, isStandbyInStep: false })).toBe(false)
+})
+
+test('a standby has all of its primary when the last that it has replayed is the checkpoint of an end in order', () => {
+  const ended = { checkpointLsn: '0/3000060', redoLsn: '0/3000060', replayedLsn: '0/30000D8' }
+  expect(isAtEndOfLog(ended)).toBe(true)
+  expect(isAtEndOfLog({ ...ended, redoLsn: '0/3000028' })).toBe(false)
+  expect(isAtEndOfLog({ ...ended, replayedLsn: '0/3000160' })).toBe(false)
+  expect(isAtEndOfLog({ ...ended, replayedLsn: '0/3000060' })).toBe(false)
+  expect(isAtEndOfLog({ ...ended, checkpointLsn: '0/FFFFF0', redoLsn: '0/FFFFF0', replayedLsn: '0/1000070' })).toBe(true)
 })
