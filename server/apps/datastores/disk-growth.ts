@@ -22,7 +22,7 @@ export function growByItself(context: AppContext, server: DatastoreServer, { dat
   const { id, growToGb, growthRefusedAt } = datastore
   if (hasRoomAgain(space) && growthRefusedAt !== null) updateDatastore(context.db, id, { growthRefusedAt: null }, context.now())
   const step = server.growthStepGb?.(datastore)
-  const isDue = hasToGrow(space) && growToGb === null && context.now() - (growthRefusedAt ?? Number.NEGATIVE_INFINITY) >= RETRY_MS
+  const isDue = hasToGrow(space) && growToGb === null && isRetryDue(growthRefusedAt, context.now())
   if (step === undefined || !isDue || context.engine.volumes.capabilities.grow === 'never') return
   try {
     grow(context, datastore, step)
@@ -31,6 +31,10 @@ export function growByItself(context: AppContext, server: DatastoreServer, { dat
     refuseGrowth(context, datastore, error.message)
   }
 }
+
+/** A moment that is still to come is what a clock said that was ahead. */
+export const isRetryDue = (refusedAt: number | null, now: number): boolean =>
+  refusedAt === null || refusedAt > now || now - refusedAt >= RETRY_MS
 
 function grow(context: AppContext, datastore: StoredDatastore, stepGb: number): void {
   const { sizeGb, workspaceId } = datastore

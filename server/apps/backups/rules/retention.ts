@@ -18,13 +18,16 @@ type Known = Link & { endLsn: string | null }
 
 /**
  * Keeps what it takes to go back to any moment since `since` (ms since 1970): the backups from then on, the last one before, and all that
- * they are differences to. The newest sound one always stays. A backup that is being taken is left alone.
+ * they are differences to. The newest sound ones always stay, `least` of them: a clock that jumps ahead must not take all history along. A
+ * backup that is being taken is left alone.
  */
-export function retain(backups: readonly Known[], { since, now }: { since: number; now: number }): Retention {
+export function retain(backups: readonly Known[], { since, now, least }: { since: number; now: number; least: number }): Retention {
   const sound = backups.filter(({ id }) => chainOf(backups, id) !== undefined)
   const byAge = sound.toSorted((a, b) => (a.completedAt ?? 0) - (b.completedAt ?? 0))
   const lastBefore = byAge.findLast(({ completedAt }) => (completedAt ?? 0) <= since)
-  const wanted = byAge.filter((backup, index) => (backup.completedAt ?? 0) > since || backup === lastBefore || index === byAge.length - 1)
+  const wanted = byAge.filter(
+    (backup, index) => (backup.completedAt ?? 0) > since || backup === lastBefore || index >= byAge.length - least,
+  )
   const kept = new Set(wanted.flatMap(({ id }) => chainOf(backups, id) ?? []).map(({ id }) => id))
   const isOver = ({ id, status, createdAt }: Known): boolean => {
     if (status === 'creating') return false

@@ -17,7 +17,8 @@ export interface Due {
 type Known = Link & { origin: string }
 
 /** The next backup that is taken by itself: a full one weekly, the difference to the one before daily. `backups` are newest first. */
-export function nextBackup(backups: readonly Known[], { now, canBeIncremental }: { now: number; canBeIncremental: boolean }): Due {
+export function nextBackup(all: readonly Known[], { now, canBeIncremental }: { now: number; canBeIncremental: boolean }): Due {
+  const backups = all.filter((backup) => isOfThePast(backup, now))
   const sound = backups.filter(({ id }) => chainOf(backups, id) !== undefined)
   const [last] = sound
   const failedAt = backups[0]?.status === 'failed' ? backups[0].createdAt + AGAIN_AFTER_FAILURE_MS : 0
@@ -34,14 +35,18 @@ export function nextBackup(backups: readonly Known[], { now, canBeIncremental }:
 }
 
 /** The next snapshot of a key-value store that is taken by itself: daily, the first an hour after its beginning, never where nothing is kept. */
-export function nextSnapshot(backups: readonly Known[], { now, since, isWanted }: { now: number; since: number; isWanted: boolean }): Due {
+export function nextSnapshot(all: readonly Known[], { now, since, isWanted }: { now: number; since: number; isWanted: boolean }): Due {
+  const backups = all.filter((backup) => isOfThePast(backup, now))
   const last = backups.find(({ status }) => status === 'available')
   const [newest] = backups
   const failedAt = newest?.status === 'failed' ? newest.createdAt + AGAIN_AFTER_FAILURE_MS : 0
   const isDamaged = backups.find(({ status }) => status === 'available' || status === 'damaged')?.status === 'damaged'
-  const dueAt = isDamaged ? now : last === undefined ? since + HOUR_MS : last.createdAt + DAY_MS
+  const dueAt = isDamaged ? now : last === undefined ? Math.min(since, now) + HOUR_MS : last.createdAt + DAY_MS
   return { at: isWanted ? Math.max(dueAt, failedAt) : Number.POSITIVE_INFINITY, backup: { kind: 'full' } }
 }
+
+/** A clock that was ahead leaves backups of days to come, which say nothing of when the next is due. */
+const isOfThePast = ({ createdAt }: Pick<Known, 'createdAt'>, now: number): boolean => createdAt <= now
 
 /** At once where there is none, or where the newest was found damaged. */
 function fullDueAt(backups: readonly Known[], sound: readonly Known[], now: number): number {

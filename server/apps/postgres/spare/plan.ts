@@ -37,7 +37,7 @@ export function planSpares<S extends Spare>({ now, startedAt, spares, make, data
   const nothing = { remove, make: undefined, lookAt: undefined }
   if (good.length > 0 || make === undefined || databases.length === 0 || roomGb < LEAST_ROOM_GB) return nothing
   if (databases.some(({ isBeingMade }) => isBeingMade)) return { ...nothing, lookAt: now + BEING_MADE_CHECK_MS }
-  const newest = Math.max(...databases.map(({ createdAt }) => createdAt))
+  const newest = Math.max(0, ...databases.map(({ createdAt }) => (createdAt > now ? 0 : createdAt)))
   const dueAt = Math.max(startedAt + QUIET_AFTER_START_MS, newest + QUIET_AFTER_CREATION_MS)
   return dueAt > now ? { ...nothing, lookAt: dueAt } : { ...nothing, make }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { isRetryDue } from '../../../../server/apps/datastores/disk-growth.ts'
 import { grownSize, hasToGrow, isShort, nextDiskState } from '../../../../server/apps/datastores/disk-rules.ts'
 import type { DiskState } from '../../../../shared/datastore.ts'
 
@@ -33,4 +34,12 @@ test('it grows from 90 % on, by half, in steps, by as much as there is room for'
   const grown = (sizeGb: number, roomGb: number, stepGb = 5) => grownSize({ sizeGb, roomGb, stepGb })
   expect([grown(1, 100), grown(5, 100), grown(20, 100), grown(100, 1000), grown(1, 100, 1)]).toEqual([5, 10, 30, 150, 2])
   expect([grown(20, 3.9), grown(20, 0.5), grown(65_536, 1000)]).toEqual([23, undefined, undefined])
+})
+
+test('what could not grow is tried again after ten minutes, and at once where the clock was ahead then', () => {
+  const MINUTE = 60_000
+  expect(isRetryDue(null, 0)).toBe(true)
+  expect(isRetryDue(0, 9 * MINUTE)).toBe(false)
+  expect(isRetryDue(0, 10 * MINUTE)).toBe(true)
+  expect(isRetryDue(400 * MINUTE, 10 * MINUTE)).toBe(true)
 })
