@@ -1,5 +1,5 @@
 /**
- * `npx bun test/soak/main.ts abuse|deploys|server-kills|ingress-kills|upgrades|upgrade-from|cycles|schemathesis|webhook-kills|webhook-retries|datastore-kills|datastore-upgrades|clients|ports|postgres-recovery|apps [options]`: the long proofs: that no request is lost and nothing is left, on the
+ * `npx bun test/soak/main.ts abuse|deploys|server-kills|ingress-kills|upgrades|upgrade-from|cycles|schemathesis|webhook-kills|webhook-retries|datastore-kills|datastore-steps|datastore-upgrades|clients|ports|postgres-recovery|apps [options]`: the long proofs: that no request is lost and nothing is left, on the
  * executables in dist/, and that the API answers as its document says.
  * Prints a summary line and what failed, and ends with 1 where something did.
  */
@@ -9,6 +9,7 @@ import { apps } from './apps.ts'
 import { clients } from './clients.ts'
 import { cycles } from './cycles.ts'
 import { datastoreKills } from './datastore-kills.ts'
+import { datastoreSteps } from './datastore-steps.ts'
 import { datastoreUpgrades } from './datastore-upgrades.ts'
 import { deploys } from './deploys.ts'
 import { ingressKills } from './ingress-kills.ts'
@@ -76,6 +77,7 @@ if (import.meta.main) {
     schemathesis: () => schemathesis({ requests: Number(values.requests), seed: Number(values.seed) }),
     'webhook-kills': () => webhookKills({ events: Number(values.events), kills: Number(values.kills), seed: Number(values.seed) }),
     'webhook-retries': () => webhookRetries(),
+    'datastore-steps': () => datastoreSteps({ kills: Number(values.kills), seed: Number(values.seed), only }),
     'datastore-upgrades': () => datastoreUpgrades({ isDrained: values.drained }),
     ports: () => ports({ connections: Number(values.connections) }),
     clients: () => clients(only),
