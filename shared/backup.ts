@@ -33,7 +33,7 @@ export const Recovery = Type.Object(
     startsAt: Type.Optional(Type.String({ format: 'date-time', description: 'The earliest moment that can be recovered to' })),
     endsAt: Type.Optional(Type.String({ format: 'date-time', description: 'The latest; later than now for nobody' })),
     windows: Type.Array(Type.Object({ startsAt: Time, endsAt: Time }), { description: 'Oldest first; several where the log has a gap' }),
-    problem: Type.Optional(Type.String({ description: 'Why its log is not streamed at the moment' })),
+    problem: Type.Optional(Type.String({ description: 'Why its log is not streamed, or does not come to the bucket, at the moment' })),
   },
   { $id: 'Recovery' },
 )

@@ -18,6 +18,8 @@ export interface OnceRun {
 
 export interface OnceEnd {
   isDone: boolean
+  /** With what its program ended by itself; undefined where it was ended, or nobody saw how. */
+  exitCode: number | undefined
   isOutOfMemory: boolean
   output: string
 }
@@ -56,7 +58,12 @@ export async function runOnce(context: Deps, { spec, timeoutMs, signal = context
   const said = await output.read({ maxBytes: LAST_BYTES, newestBytes: LAST_BYTES })
   await output.remove()
   const isOutOfMemory = exit?.why === 'out_of_memory'
-  return { isDone: exit?.exitCode === 0, isOutOfMemory, output: new TextDecoder().decode(said?.bytes) }
+  return {
+    isDone: exit?.exitCode === 0,
+    exitCode: exit?.exitCode ?? undefined,
+    isOutOfMemory,
+    output: new TextDecoder().decode(said?.bytes),
+  }
 }
 
 /** The last that a workload says while it goes on. */

@@ -10,6 +10,7 @@ import { renderExamination } from '../doctor/render.ts'
 import { isSound } from '../doctor/verdict.ts'
 import { askStrays } from '../serve-socket/client.ts'
 import type { ListedStray } from '../serve-socket/operations.ts'
+import { bucketHere, bucketLines } from './doctor-bucket.ts'
 import { doorLines, doorsHere } from './doctor-doors.ts'
 import { programLines, programsHere } from './doctor-programs.ts'
 import { commandWithSettings, configOf } from './settings.ts'
@@ -49,10 +50,17 @@ export function doctorCommand(): Command {
     const toolchains = await findToolchains({ searchPath: [...CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH], homes: ownHomes() })
     const programs = await programsHere(config)
     const doors = await doorsHere(config)
+    const bucket = await bucketHere(config)
     process.stdout.write(
       json === true
-        ? `${JSON.stringify({ ...examination, strays, toolchains, programs, doors }, null, 2)}\n`
-        : textOf(examination, [...strayLines(strays), ...toolLines(toolchains), ...programLines(programs), ...doorLines(doors)]),
+        ? `${JSON.stringify({ ...examination, strays, toolchains, programs, doors, bucket }, null, 2)}\n`
+        : textOf(examination, [
+            ...strayLines(strays),
+            ...toolLines(toolchains),
+            ...programLines(programs),
+            ...doorLines(doors),
+            ...bucketLines(bucket),
+          ]),
     )
     process.exit(isSound(examination.verdicts) ? 0 : 1)
   })

@@ -2,6 +2,7 @@
  * What a start does about what an earlier control plane left in the middle: nothing that runs is touched unless nobody knows it any more,
  * and deploys go on at the step they were in.
  */
+import { sweepRestores } from '../../apps/backups/work/sweep-restores.ts'
 import { endDeploy } from '../../apps/deploys/finish.ts'
 import { unfinishedDeploys, updateDeploy } from '../../apps/deploys/store.ts'
 import { dropAbandonedSteps } from '../../apps/pipeline/run-step.ts'
@@ -20,6 +21,7 @@ export async function recover(context: Context, keeper: Keeper): Promise<void> {
   // The API listens already, and may be taking an upload.
   await sweepUploads(context.paths.uploads, performance.timeOrigin)
   await sweepTransfers(context)
+  await sweepRestores(context)
   await setStraysAside(context)
   recordLost(context)
   await keeper.recover()

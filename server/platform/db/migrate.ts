@@ -39,6 +39,7 @@ import transfers from './migrations/0035_transfers.sql' with { type: 'text' }
 import datastoreDisks from './migrations/0036_datastore_disks.sql' with { type: 'text' }
 import replicaLags from './migrations/0037_replica_lags.sql' with { type: 'text' }
 import failovers from './migrations/0038_failovers.sql' with { type: 'text' }
+import backupCopies from './migrations/0039_backup_copies.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -80,6 +81,7 @@ const migrations: Migration[] = [
   { version: 36, up: [datastoreDisks], down: '' },
   { version: 37, up: [replicaLags], down: '' },
   { version: 38, up: [failovers], down: '' },
+  { version: 39, up: [backupCopies], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

@@ -42,6 +42,11 @@ export function presentRecovery(context: Pick<AppContext, 'db' | 'now' | 'config
     recoveryStatus: first === undefined ? 'BACKUP_NOT_READY' : 'AVAILABLE',
     ...(first && last && { startsAt: iso(first.from), endsAt: iso(last.until) }),
     windows: windows.map(({ from, until }) => ({ startsAt: iso(from), endsAt: iso(until) })),
-    ...(set?.problem != null && { problem: set.problem }),
+    ...problemOf(set),
   }
+}
+
+function problemOf(set: BackupSet | undefined): Pick<Recovery, 'problem'> {
+  const problems = [set?.problem, set?.copyProblem].filter((problem) => problem != null)
+  return problems.length === 0 ? {} : { problem: problems.join(' ') }
 }

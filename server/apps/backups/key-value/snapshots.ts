@@ -1,17 +1,14 @@
 /** Backups of a key-value store, each one snapshot file (RDB) of all that it held at one moment. */
 import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../../../shared/error.ts'
 import { removeTree } from '../../../platform/files/tree/remove.ts'
 import type { KeyValueServers, Login, ServerAddress } from '../../../platform/key-value/port.ts'
 import { isRoot } from '../../../platform/service-folders.ts'
-import { layObject, type Material } from '../repository/lay.ts'
+import type { Material } from '../repository/lay.ts'
 import { BackupDamaged } from '../repository/pack.ts'
-import { openObject, type RepositoryDeps, storeObject } from '../repository/repository.ts'
+import { extractObjects, type RepositoryDeps, storeObject } from '../repository/repository.ts'
 import { type BackupObject, findObject } from '../rows/object-store.ts'
-import { checkedSnapshot } from './snapshot-check.ts'
 
 export const SNAPSHOT = 'dump.rdb'
 
@@ -37,8 +34,8 @@ export async function takeSnapshot(
   { datastoreId, backupId }: Which,
   signal: AbortSignal,
 ): Promise<{ plainBytes: number }> {
-  const content = checkedSnapshot(bounded(servers.snapshot(at, login, signal), maxBytes))
-  const { plainBytes } = await storeObject(deps, { datastoreId, name: nameOf(backupId) }, content, { signal })
+  const content = bounded(servers.snapshot(at, login, signal), maxBytes)
+  const { plainBytes } = await storeObject(deps, { datastoreId, name: nameOf(backupId) }, content, { signal, format: 'snapshot' })
   return { plainBytes }
 }
 
@@ -52,17 +49,16 @@ async function* bounded(content: AsyncIterable<Uint8Array>, maxBytes: number): A
 }
 
 /** Reads a backup to its end. @throws BackupDamaged naming what is wrong. */
-export async function verifySnapshot(deps: RepositoryDeps, which: Which, signal: AbortSignal): Promise<void> {
-  const nowhere = new Writable({ write: (_chunk, _, done) => done() })
-  await pipeline(checkedSnapshot(await openObject(deps, snapshotOf(deps, which))), nowhere, { signal })
-}
+export const verifySnapshot = (deps: RepositoryDeps, which: Which): Promise<void> =>
+  extractObjects(deps, [{ object: snapshotOf(deps, which), format: 'snapshot' }], { isAwaited: false })
 
 /** Lays a decrypted snapshot in a folder of its own for whoever restores. @throws BackupDamaged naming what is wrong; not_found for what is gone. */
 export async function laySnapshot(deps: RepositoryDeps, { folder, uid }: Material, which: Which): Promise<void> {
   await removeTree(folder)
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  await layObject(deps, snapshotOf(deps, which), { path: join(folder, SNAPSHOT), uid }, checkedSnapshot)
-  if (isRoot) await chown(folder, uid, uid)
+  const path = join(folder, SNAPSHOT)
+  await extractObjects(deps, [{ object: snapshotOf(deps, which), path, format: 'snapshot' }])
+  if (isRoot) for (const laid of [path, folder]) await chown(laid, uid, uid)
 }
 
 function snapshotOf({ db }: Pick<RepositoryDeps, 'db'>, { datastoreId, backupId }: Which): BackupObject {

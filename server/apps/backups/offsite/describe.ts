@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { identityOf } from '../repository/key.ts'
 import { PACKED, setFoldersOf } from '../repository/layout.ts'
 import { packFile } from '../repository/pack.ts'
+import { packIsolated } from '../repository/pack-isolated.ts'
 import { ensureSetFolders, type RepositoryDeps } from '../repository/repository.ts'
 import { backupsOf } from '../rows/backup-store.ts'
-import { objectsOf } from '../rows/object-store.ts'
+import { objectsOf, uploadedMark } from '../rows/object-store.ts'
 import { type BackupSet, backupSetOf } from '../rows/set-store.ts'
 import { deletedAtOf } from '../rules/retention.ts'
 import { type Description, writeDescription } from './description.ts'
@@ -18,7 +18,7 @@ export const DESCRIPTIONS = 'sets/'
 export const keyOfDescription = (datastoreId: string): string => `${DESCRIPTIONS}${datastoreId}.json${PACKED}`
 
 interface Written {
-  digest: string
+  mark: string
   logUntil: number
 }
 
@@ -30,13 +30,20 @@ export function createDescriber(deps: RepositoryDeps): (datastoreId: string, log
     if (set === undefined || set.isRemoving) return
     const known = written.get(datastoreId)
     const logUntil = set.keptUntil === null ? readUntil : deletedAtOf(set.keptUntil)
+    const mark = markOf(deps.db, set)
+    if (known?.mark === mark && logUntil - known.logUntil < OUTDATED_MS) return
     const content = contentOf(deps, set)
-    const digest = createHash('sha256').update(JSON.stringify(content)).digest('hex')
-    if (content.backups.length === 0 || (known?.digest === digest && logUntil - known.logUntil < OUTDATED_MS)) return
-    await put(deps, set, { format: 1, writtenAt: deps.now(), logUntil, ...content })
-    written.set(datastoreId, { digest, logUntil })
+    if (content.backups.length > 0) await put(deps, set, { format: 1, writtenAt: deps.now(), logUntil, ...content })
+    written.set(datastoreId, { mark, logUntil })
   }
 }
+
+/** Changes with what a description says: those of busy databases name a hundred thousand files, which are not read for nothing every few seconds. */
+const markOf = (db: RepositoryDeps['db'], { datastoreId, name, version, recipe, keptUntil }: BackupSet): string =>
+  JSON.stringify([name, version, recipe, keptUntil, backupsOf(db, datastoreId), uploadedMark(db, datastoreId)])
+
+/** Larger ones are packed beside the event loop. */
+const LARGE_BYTES = 1024 * 1024
 
 function contentOf({ db }: RepositoryDeps, set: BackupSet): Pick<Description, 'set' | 'backups' | 'objects'> {
   const { datastoreId, kind, name, version, recipient, recipe, createdAt } = set
@@ -62,7 +69,11 @@ async function put(deps: RepositoryDeps, { datastoreId, recipient }: BackupSet, 
   await ensureSetFolders(deps, datastoreId)
   const path = join(setFoldersOf(deps.paths, datastoreId).work, crypto.randomUUID())
   try {
-    const { packedBytes } = await packFile([writeDescription(description, identityOf(deps, recipient))], path, { recipient })
+    const content = writeDescription(description, identityOf(deps, recipient))
+    const isLarge = content.length > LARGE_BYTES
+    const { packedBytes } = await (isLarge
+      ? packIsolated([content], path, { recipient, kind: 'log' })
+      : packFile([content], path, { recipient }))
     await deps.bucket?.put(keyOfDescription(datastoreId), path, packedBytes)
   } finally {
     await rm(path, { force: true })

@@ -1,6 +1,6 @@
 import { messageOf } from '../../../../shared/error.ts'
-import { keyOfObject, pathOfObject, type RepositoryDeps, removeObject } from '../repository/repository.ts'
-import { type BackupObject, objectsToRemove, updateObject } from '../rows/object-store.ts'
+import { keyOfObject, pathOfObject, type RepositoryDeps, removeFromBucket } from '../repository/repository.ts'
+import { type BackupObject, isKept, objectsToRemove, updateObject } from '../rows/object-store.ts'
 
 const AT_A_TIME = 20
 
@@ -39,12 +39,17 @@ async function upload({ db, paths, bucket, now }: RepositoryDeps, object: Backup
   }
   await bucket?.put(keyOfObject(object), pathOfObject({ paths }, object), object.packedBytes)
   updateObject(db, object, { uploadedAt: now() })
+  // Who removed the file meanwhile could not know that it comes there.
+  if (!isKept(db, object)) await bucket?.remove(keyOfObject(object))
   return true
 }
 
+/** Removes what is to go. @throws AppError unavailable while the bucket does not answer. */
 export async function removeMarked(deps: RepositoryDeps, signal: AbortSignal): Promise<void> {
-  for (const object of objectsToRemove(deps.db, AT_A_TIME)) {
-    if (signal.aborted) return
-    await removeObject(deps, object)
+  for (let some = objectsToRemove(deps.db, AT_A_TIME); some.length > 0; some = objectsToRemove(deps.db, AT_A_TIME)) {
+    for (const object of some) {
+      if (signal.aborted) return
+      await removeFromBucket(deps, object)
+    }
   }
 }

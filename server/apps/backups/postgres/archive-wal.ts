@@ -9,13 +9,14 @@ export const WAL = 'wal/'
 
 const MAX_HISTORY_BYTES = 1024 * 1024
 
-/** Moves what the receiver has finished into the repository, oldest first, a file gone from the one when it is in the other. Returns their names. */
+/** Moves what the receiver has finished into the repository, oldest first, a file gone from the one when it is in the other. Each is of the moment of its last write. Returns their names. */
 export async function archiveWal(deps: RepositoryDeps, datastoreId: string, signal: AbortSignal): Promise<string[]> {
   const finished = (await incomingNames(deps, datastoreId)).filter((name) => isSegment(name) || isHistory(name)).toSorted()
   for (const name of finished) {
     signal.throwIfAborted()
     const handle = await openFile(deps, datastoreId, name)
-    await storeObject(deps, { datastoreId, name: WAL + name }, handle.createReadStream(), { signal })
+    const writtenAt = Math.min(deps.now(), Math.floor((await handle.stat()).mtimeMs))
+    await storeObject({ ...deps, now: () => writtenAt }, { datastoreId, name: WAL + name }, handle.createReadStream(), { signal })
     await unlink(incomingIn(deps, datastoreId, name))
   }
   return finished

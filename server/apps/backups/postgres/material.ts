@@ -33,7 +33,7 @@ export const targetOf = (atMs: number): string => new Date(atMs).toISOString().r
 export async function layMaterial(deps: RepositoryDeps, { folder, uid }: Material, plan: MaterialPlan): Promise<void> {
   await removeTree(folder)
   for (const path of [folder, join(folder, 'chain'), join(folder, 'wal')]) await mkdir(path, { recursive: true, mode: 0o700 })
-  const archives = plan.chain.map(({ id }, index): Extraction => {
+  const archives = plan.chain.map(({ id }, index): Laid => {
     const archive = findObject(deps.db, plan.datastoreId, archiveOf(id))
     if (archive === undefined) throw new BackupDamaged(`the archive of ${id} is missing`)
     return { object: archive, path: join(folder, 'chain', `${index}.tar`) }
@@ -42,8 +42,10 @@ export async function layMaterial(deps: RepositoryDeps, { folder, uid }: Materia
   if (isRoot) for (const path of [folder, join(folder, 'chain'), join(folder, 'wal')]) await chown(path, uid, uid)
 }
 
+type Laid = Required<Pick<Extraction, 'object' | 'path'>>
+
 interface Laying {
-  archives: readonly Extraction[]
+  archives: readonly Laid[]
   plan: MaterialPlan
 }
 
@@ -53,11 +55,11 @@ async function layAll(deps: RepositoryDeps, { folder, uid }: Material, { archive
   const placeOf = (segment: string) => join(folder, 'wal', segment)
   try {
     const stored = logFor(objectsOf(deps.db, plan.datastoreId, WAL), plan).map(
-      (object): Extraction => ({ object, path: placeOf(object.name.slice(WAL.length)) }),
+      (object): Laid => ({ object, path: placeOf(object.name.slice(WAL.length)) }),
     )
     const isStored = new Set(stored.map(({ object }) => object.name.slice(WAL.length)))
     const begun = incoming.length > 0 || plan.until === 0 ? [] : begunAfter(objectsOf(deps.db, plan.datastoreId, BEGUN), isStored)
-    const last = begun.slice(0, 1).map((object): Extraction => ({ object, path: placeOf(object.name.slice(BEGUN.length)) }))
+    const last = begun.slice(0, 1).map((object): Laid => ({ object, path: placeOf(object.name.slice(BEGUN.length)) }))
     const wanted = [...archives, ...stored, ...last]
     requireRoom(deps.paths, bytesOf(wanted))
     await extractObjects(deps, wanted, { isAwaited: plan.isInBackground !== true })
@@ -69,12 +71,12 @@ async function layAll(deps: RepositoryDeps, { folder, uid }: Material, { archive
   }
 }
 
-const bytesOf = (wanted: readonly Extraction[]): number =>
+const bytesOf = (wanted: readonly Laid[]): number =>
   wanted.reduce((sum, { object }) => sum + object.plainBytes + (object.isLocal ? 0 : object.packedBytes), 0)
 
 /** The newest of what was stored of a segment that is not whole, where it goes on from the last that is. */
 function begunAfter(begun: readonly BackupObject[], isStored: ReadonlySet<string>): BackupObject[] {
-  const last = Math.max(-1, ...[...isStored].filter(isSegment).map(segmentNumberOf))
+  const last = highestOf([...isStored].filter(isSegment).map(segmentNumberOf))
   const next = begun.filter(({ name }) => segmentNumberOf(name.slice(BEGUN.length)) === last + 1)
   return next.toSorted((one, other) => other.createdAt - one.createdAt)
 }
@@ -84,17 +86,34 @@ export function logFor(log: readonly BackupObject[], { chain, until }: Pick<Mate
   const backup = chain.at(-1)
   if (backup?.startLsn == null || backup.endLsn === null) throw new AppError('conflict', 'The backup is not complete')
   const [first, last] = [segmentNumberAt(backup.startLsn), segmentNumberAt(backup.endLsn)]
-  const segments = log
+  const segments = newestOfEach(log)
     .filter(({ name }) => isSegment(name.slice(WAL.length)) && numberOf(name) >= first)
     .toSorted((a, b) => numberOf(a.name) - numberOf(b.name) || a.createdAt - b.createdAt)
   const enough = segments.findIndex(({ name, createdAt }) => until !== undefined && createdAt > until + MARGIN_MS && numberOf(name) > last)
   const wanted = enough === -1 ? segments : segments.slice(0, enough + 1)
   const numbers = new Set(wanted.map(({ name }) => numberOf(name)))
-  const highest = Math.max(last - 1, ...numbers)
+  const highest = Math.max(last - 1, highestOf(numbers))
   for (let number = first; number <= highest; number += 1)
     if (!numbers.has(number))
       throw new BackupDamaged(`segment ${number} of the log (${number * SEGMENT_BYTES} bytes from its beginning) is missing`)
   return [...log.filter(({ name }) => isHistory(name.slice(WAL.length))), ...wanted]
+}
+
+/** A machine that was set back to an earlier state writes other contents under names that there are. */
+function newestOfEach(log: readonly BackupObject[]): BackupObject[] {
+  const byName = new Map<string, BackupObject>()
+  for (const object of log) {
+    const known = byName.get(object.name)
+    if (known === undefined || known.createdAt <= object.createdAt) byName.set(object.name, object)
+  }
+  return [...byName.values()]
+}
+
+/** A week of a busy database has more segments than a function takes arguments. */
+function highestOf(numbers: Iterable<number>): number {
+  let highest = -1
+  for (const number of numbers) highest = Math.max(highest, number)
+  return highest
 }
 
 const numberOf = (name: string): number => segmentNumberOf(name.slice(WAL.length))

@@ -1,8 +1,8 @@
-import { existsSync, lstatSync, readdirSync, unlinkSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, renameSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setFoldersOf } from '../repository/layout.ts'
 import { ensureSetFolders, type RepositoryDeps } from '../repository/repository.ts'
-import { isHistory, SEGMENT_BYTES } from '../rules/wal-names.ts'
+import { isHistory, isSegment, SEGMENT_BYTES, timelineOf } from '../rules/wal-names.ts'
 import { ensureToolFolder } from './folders.ts'
 import { type BackupSource, connectionArgs, startTool } from './tools.ts'
 
@@ -77,11 +77,21 @@ export function removeTorn(incoming: string): void {
   }
 }
 
-/** Removes what is begun of a segment, which another stream will not continue. */
-export function dropUnfinished(deps: Pick<RepositoryDeps, 'paths'>, datastoreId: string): void {
+/**
+ * Ends what is begun of a segment, which another stream will not continue. Of a former time line it is the last there will ever be, and may hold what
+ * no server has any more: it is whole as it is, as a log ends where its records do. Of the server's own it is sent once more.
+ */
+export function endUnfinished(deps: Pick<RepositoryDeps, 'paths'>, datastoreId: string, timeline: number): void {
   const { incoming } = setFoldersOf(deps.paths, datastoreId)
   if (!existsSync(incoming)) return
-  for (const name of readdirSync(incoming)) if (name.endsWith(PARTIAL)) unlinkSync(join(incoming, name))
+  removeTorn(incoming)
+  for (const name of readdirSync(incoming)) {
+    if (!name.endsWith(PARTIAL)) continue
+    const segment = name.slice(0, -PARTIAL.length)
+    const isLast = isSegment(segment) && timelineOf(segment) < timeline
+    if (isLast) renameSync(join(incoming, name), join(incoming, segment))
+    else unlinkSync(join(incoming, name))
+  }
 }
 
 export const incomingIn = (deps: Pick<RepositoryDeps, 'paths'>, datastoreId: string, name = ''): string =>

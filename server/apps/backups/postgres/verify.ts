@@ -8,9 +8,8 @@ import { setFoldersOf } from '../repository/layout.ts'
 import { BackupDamaged } from '../repository/pack.ts'
 import { openObject, type RepositoryDeps } from '../repository/repository.ts'
 import type { StoredBackup } from '../rows/backup-store.ts'
-import { findObject, objectsOf } from '../rows/object-store.ts'
-import { segmentNumberAt, segmentNumberOf } from '../rules/wal-names.ts'
-import { WAL } from './archive-wal.ts'
+import { findObject, segmentsBetween } from '../rows/object-store.ts'
+import { placeInLog, segmentNumberAt, segmentNumberOf } from '../rules/wal-names.ts'
 import { ensureToolFolder } from './folders.ts'
 import { MANIFEST } from './manifest.ts'
 import { layMaterial } from './material.ts'
@@ -63,7 +62,7 @@ export function hasItsLog(
   { datastoreId, startLsn, endLsn }: Pick<StoredBackup, 'datastoreId' | 'startLsn' | 'endLsn'>,
 ): boolean {
   if (startLsn === null || endLsn === null) return false
-  const numbers = new Set(objectsOf(db, datastoreId, WAL).map(({ name }) => segmentNumberOf(name.slice(WAL.length))))
-  for (let number = segmentNumberAt(startLsn); number <= segmentNumberAt(endLsn); number += 1) if (!numbers.has(number)) return false
-  return true
+  const [first, last] = [segmentNumberAt(startLsn), segmentNumberAt(endLsn)]
+  const there = new Set(segmentsBetween(db, datastoreId, [placeInLog(first), placeInLog(last)]).map(segmentNumberOf))
+  return there.size === last - first + 1
 }

@@ -4,14 +4,16 @@
  * the outcome leaves as a line of JSON.
  */
 import { createWriteStream, writeSync } from 'node:fs'
+import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { messageOf } from '../../../../shared/error.ts'
 import { type Command, startCommand, wholeOutput } from '../process/command.ts'
 import { BackupDamaged, type Packed, packFile, unpackFile } from './pack.ts'
+import { checkedSnapshot } from './snapshot-check.ts'
 import { entryReader } from './tar-entry.ts'
 
 export type PackTask =
-  | { is: 'pack'; recipient: string; path: string }
+  | { is: 'pack'; recipient: string; path: string; format?: Format }
   | ({ is: 'packOutput' } & OutputTask)
   | { is: 'unpack'; identity: string; files: readonly PackedFile[] }
 
@@ -28,13 +30,19 @@ export interface PackedOutput {
   entry: Packed
 }
 
+/** What a content has to be, apart from what was stored. */
+export type Format = keyof typeof checks
+const checks = { snapshot: checkedSnapshot }
+
 export interface PackedFile {
   from: string
   digest: string
-  path: string
+  /** Absent: it is read to its end for nothing but its soundness. */
+  path?: string
+  format?: Format
 }
 
-export type PackOutcome = { done: Packed | PackedOutput | null } | { damaged: string; from: string } | { failed: string; code?: string }
+export type PackOutcome = { done: Packed | PackedOutput | null } | { damaged: string; from?: string } | { failed: string; code?: string }
 
 export async function runPacking(): Promise<never> {
   const outcome = await outcomeOf(Bun.stdin.stream())
@@ -48,7 +56,7 @@ export async function runPacking(): Promise<never> {
 async function outcomeOf(input: ReadableStream<Uint8Array>): Promise<PackOutcome> {
   try {
     const { task, rest } = await taskFrom(input)
-    if (task.is === 'pack') return { done: await packFile(rest, task.path, task) }
+    if (task.is === 'pack') return { done: await packFile(checked(rest, task), task.path, task) }
     if (task.is === 'packOutput') return { done: await packOutput(task) }
     for (const file of task.files) {
       const damaged = await unpackTo(file, task.identity)
@@ -56,6 +64,7 @@ async function outcomeOf(input: ReadableStream<Uint8Array>): Promise<PackOutcome
     }
     return { done: null }
   } catch (error) {
+    if (error instanceof BackupDamaged) return { damaged: error.reason }
     const code = error instanceof Error && 'code' in error ? { code: String(error.code) } : {}
     return { failed: messageOf(error), ...code }
   }
@@ -68,9 +77,16 @@ async function packOutput({ recipient, command, archivePath, entry }: OutputTask
   return { archive, entry: await packFile([reader.content()], entry.path, { recipient }) }
 }
 
-async function unpackTo({ from, digest, path }: PackedFile, identity: string): Promise<string | undefined> {
+const checked = (content: AsyncIterable<Uint8Array>, { format }: { format?: Format }): AsyncIterable<Uint8Array> =>
+  format === undefined ? content : checks[format](content)
+
+const nowhere = (): Writable => new Writable({ write: (_chunk, _, done) => done() })
+
+async function unpackTo({ from, digest, path, format }: PackedFile, identity: string): Promise<string | undefined> {
   try {
-    await pipeline(await unpackFile(from, { identity, digest }), createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+    const content = await unpackFile(from, { identity, digest })
+    const to = path === undefined ? nowhere() : createWriteStream(path, { flags: 'wx', mode: 0o600 })
+    await pipeline(checked(content, format === undefined ? {} : { format }), to)
     return undefined
   } catch (error) {
     if (error instanceof BackupDamaged) return error.reason

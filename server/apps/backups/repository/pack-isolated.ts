@@ -5,7 +5,7 @@ import { isCompiled } from '../../../platform/process/self.ts'
 import { type SpawnedProcess, spawnProcess } from '../../../platform/process/spawn.ts'
 import { createPlaces } from '../../../platform/work/places.ts'
 import { BackupDamaged, type Packed, type Source } from './pack.ts'
-import type { OutputTask, PackedFile, PackedOutput, PackOutcome, PackTask } from './pack-child.ts'
+import type { Format, OutputTask, PackedFile, PackedOutput, PackOutcome, PackTask } from './pack-child.ts'
 
 const program = isCompiled ? [process.execPath, 'pack'] : [process.execPath, join(import.meta.dirname, 'pack-child.ts')]
 const withUs = ['/usr/bin/setpriv', '--pdeathsig=KILL', '--']
@@ -19,12 +19,14 @@ export type PackKind = keyof typeof places
 interface Packing {
   recipient: string
   kind: PackKind
+  format?: Format
   signal?: AbortSignal
 }
 
-/** Packs as `packFile` does, in a process of its own. @throws the stream's error; AppError unavailable where that process was ended. */
-export async function packIsolated(source: Source, path: string, { recipient, kind, signal }: Packing): Promise<Packed> {
-  const outcome = await places[kind].run(() => carryOut({ task: { is: 'pack', recipient, path }, kind, source, ...(signal && { signal }) }))
+/** Packs as `packFile` does, in a process of its own. @throws the stream's error; BackupDamaged for a content that is not of its format; AppError unavailable where that process was ended. */
+export async function packIsolated(source: Source, path: string, { recipient, kind, format, signal }: Packing): Promise<Packed> {
+  const task = { is: 'pack', recipient, path, ...(format && { format }) } as const
+  const outcome = await places[kind].run(() => carryOut({ task, kind, source, ...(signal && { signal }) }))
   if ('done' in outcome && outcome.done !== null && 'digest' in outcome.done) return outcome.done
   return refuse(outcome)
 }
@@ -44,7 +46,8 @@ export async function unpackIsolated(identity: string, files: readonly PackedFil
 }
 
 function refuse(outcome: PackOutcome): never {
-  if ('damaged' in outcome) throw new BackupDamaged(`${basename(outcome.from)}: ${outcome.damaged}`)
+  if ('damaged' in outcome)
+    throw new BackupDamaged(outcome.from === undefined ? outcome.damaged : `${basename(outcome.from)}: ${outcome.damaged}`)
   if ('failed' in outcome && outcome.code === 'ENOSPC') throw diskFull(new Error(outcome.failed))
   throw new AppError(
     'unavailable',

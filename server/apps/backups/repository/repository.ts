@@ -12,13 +12,13 @@ import { removeTree } from '../../../platform/files/tree/remove.ts'
 import type { Paths } from '../../../platform/paths.ts'
 import type { Sealer } from '../../../platform/secrets/seal.ts'
 import type { Command } from '../process/command.ts'
-import { type BackupObject, insertObject, removeObjectRow, updateObject } from '../rows/object-store.ts'
+import { type BackupObject, insertObject, isKept, removeObjectRow, updateObject } from '../rows/object-store.ts'
 import { backupSetOf } from '../rows/set-store.ts'
 import type { Bucket } from './bucket.ts'
 import { identityOf } from './key.ts'
 import { fileNameOf, setFoldersOf } from './layout.ts'
 import { BackupDamaged, type Bytes, type Packed, type Source, unpackFile } from './pack.ts'
-import type { PackedFile, PackedOutput } from './pack-child.ts'
+import type { Format, PackedFile, PackedOutput } from './pack-child.ts'
 import { type PackKind, packIsolated, packOutputIsolated, unpackIsolated } from './pack-isolated.ts'
 
 export interface RepositoryDeps {
@@ -31,6 +31,7 @@ export interface RepositoryDeps {
 
 export interface StoreOptions {
   signal?: AbortSignal
+  format?: Format
   /** What is written with the row of the file, in one transaction with it. */
   onStored?(packed: Packed): void
 }
@@ -54,11 +55,16 @@ export async function storeObject(
   deps: RepositoryDeps,
   { datastoreId, name }: Pick<BackupObject, 'datastoreId' | 'name'>,
   source: Source,
-  { signal, onStored }: StoreOptions = {},
+  { signal, format, onStored }: StoreOptions = {},
 ): Promise<Packed> {
   return await withFreshFiles(deps, datastoreId, async ({ recipient, next }) => {
     const fresh = next()
-    const packed = await packIsolated(source, fresh, { recipient, kind: kindOf(name), ...(signal && { signal }) })
+    const packed = await packIsolated(source, fresh, {
+      recipient,
+      kind: kindOf(name),
+      ...(format && { format }),
+      ...(signal && { signal }),
+    })
     await keep(deps, { datastoreId, name }, { fresh, packed, ...(onStored && { onStored }) })
     return packed
   })
@@ -154,10 +160,12 @@ export async function openObject(deps: RepositoryDeps, object: BackupObject): Pr
 
 export interface Extraction {
   object: BackupObject
-  path: string
+  /** Absent: it is read to its end for nothing but its soundness. */
+  path?: string
+  format?: Format
 }
 
-/** Writes plain contents to new files, which are of one set. What is at the bucket alone is fetched first. @throws as `openObject`, and BackupDamaged. */
+/** Writes plain contents to new files, which are of one set, in a process of its own. What is at the bucket alone is fetched first. @throws as `openObject`, and BackupDamaged. */
 export async function extractObjects(
   deps: RepositoryDeps,
   wanted: readonly Extraction[],
@@ -165,17 +173,19 @@ export async function extractObjects(
 ): Promise<void> {
   const [first] = wanted
   if (first === undefined) return
+  await ensureSetFolders(deps, first.object.datastoreId)
   const fetched: string[] = []
   try {
     const files: PackedFile[] = []
-    for (const { object, path } of wanted) {
+    for (const { object, path, format } of wanted) {
       const source = await packedSource(deps, object)
-      const from = typeof source === 'string' ? source : join(dirname(path), basename(fileNameOf(object)))
+      const folder = path === undefined ? setFoldersOf(deps.paths, object.datastoreId).work : dirname(path)
+      const from = typeof source === 'string' ? source : join(folder, basename(fileNameOf(object)))
       if (typeof source !== 'string') {
         fetched.push(from)
         await pipeline(Readable.fromWeb(source as NodeStream), createWriteStream(from, { flags: 'wx', mode: 0o600 }))
       }
-      files.push({ from, path, digest: object.digest })
+      files.push({ from, digest: object.digest, ...(path !== undefined && { path }), ...(format && { format }) })
     }
     await unpackIsolated(openingOf(deps, first.object).identity, files, { isAwaited })
   } finally {
@@ -204,14 +214,19 @@ async function packedSource(deps: RepositoryDeps, object: BackupObject): Promise
   })
 }
 
-/** Removes an object here and at the bucket, its row last. @throws AppError unavailable while the bucket does not answer. */
+/** Removes an object from here at once; where there is a bucket, who looks after that removes it there, and its row last: what it does not answer to holds up nobody. */
 export async function removeObject(deps: RepositoryDeps, object: BackupObject): Promise<void> {
   updateObject(deps.db, object, { isRemoving: true })
   await unlink(pathOfObject(deps, object)).catch((error) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
   })
-  if (object.uploadedAt !== null && deps.bucket !== undefined) await deps.bucket.remove(keyOfObject(object))
-  removeObjectRow(deps.db, object)
+  if (deps.bucket === undefined) removeObjectRow(deps.db, object)
+}
+
+/** Removes from the bucket what is gone from here, whether it is known to be there or not: an upload may have been cut off. @throws AppError unavailable while the bucket does not answer. */
+export async function removeFromBucket(deps: RepositoryDeps, object: BackupObject): Promise<void> {
+  if (!isKept(deps.db, object)) await deps.bucket?.remove(keyOfObject(object))
+  if (!isKept(deps.db, object)) removeObjectRow(deps.db, object)
 }
 
 /** Forgets what was being made when the process before this one ended. */

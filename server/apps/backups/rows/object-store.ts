@@ -35,6 +35,39 @@ export const objectsOf = (db: Database, datastoreId: string, beginning = ''): Ba
     to: `${beginning}\u{10FFFF}`,
   })
 
+const LOG = "datastore_id = ? AND name >= 'wal/' AND name < 'wal0' AND is_removing = 0"
+
+/** Segments of a stored log with the moments of their last writes, in no order. A week of a busy database has a hundred thousand: nothing else of them is read. */
+export const storedSegments = (db: Database, datastoreId: string): { segment: string; createdAt: number }[] =>
+  db
+    .query<{ segment: string; createdAt: number }, [string]>(
+      `SELECT substr(name, 5) AS segment, created_at AS createdAt FROM backup_objects WHERE ${LOG} AND length(name) = 28`,
+    )
+    .all(datastoreId)
+
+/** Segments of a stored log whose names, without their time line, lie between two, which are of it. */
+export const segmentsBetween = (db: Database, datastoreId: string, [first, last]: readonly [string, string]): string[] =>
+  db
+    .query<{ segment: string }, [string, string, string]>(
+      `SELECT substr(name, 5) AS segment FROM backup_objects WHERE ${LOG} AND length(name) = 28 AND substr(name, 13) BETWEEN ? AND ?`,
+    )
+    .all(datastoreId, first, last)
+    .map(({ segment }) => segment)
+
+/** Segments of a log, whatever their time line, that come before a place in it. */
+export const segmentsBefore = (db: Database, datastoreId: string, place: string): BackupObject[] =>
+  objects.all(
+    db,
+    `WHERE datastore_id = $datastoreId AND name >= 'wal/' AND name < 'wal0' AND is_removing = 0 AND length(name) = 28
+     AND substr(name, 13) < $place ORDER BY name`,
+    { datastoreId, place },
+  )
+
+/** The last name of a stored log, which is of its newest time line; undefined where nothing of it is stored. */
+export const lastOfLog = (db: Database, datastoreId: string): string | undefined =>
+  db.query<{ name: string | null }, [string]>(`SELECT substr(max(name), 5) AS name FROM backup_objects WHERE ${LOG}`).get(datastoreId)
+    ?.name ?? undefined
+
 /** The newest object of this name; undefined where there is none. */
 export const findObject = (db: Database, datastoreId: string, name: string): BackupObject | undefined =>
   objects.get(db, 'WHERE datastore_id = $datastoreId AND name = $name AND is_removing = 0 ORDER BY created_at DESC', { datastoreId, name })
@@ -77,3 +110,27 @@ export const backupsToUpload = (db: Database, limit: number): BackupObject[] =>
 /** What is to go, of all sets. */
 export const objectsToRemove = (db: Database, limit: number): BackupObject[] =>
   objects.all(db, 'WHERE is_removing = 1 LIMIT $limit', { limit })
+
+/** Whether something of a set is still to go from the bucket. */
+export const isBeingRemoved = (db: Database, datastoreId: string): boolean =>
+  objects.get(db, 'WHERE datastore_id = $datastoreId AND is_removing = 1', { datastoreId }) !== undefined
+
+/** Since when what waits for the bucket of a set has waited (ms since 1970); undefined where nothing does. */
+export const waitingSince = (db: Database, datastoreId: string): number | undefined =>
+  db
+    .query<{ since: number | null }, [string]>(`SELECT min(created_at) AS since FROM backup_objects ${WAITING} AND datastore_id = ?`)
+    .get(datastoreId)?.since ?? undefined
+
+/** Changes whenever other files of a set are at the bucket than before. */
+export const uploadedMark = (db: Database, datastoreId: string): string =>
+  db
+    .query<{ mark: string }, [string]>(
+      `SELECT format('%d %d %d', count(*), count(uploaded_at), max(uploaded_at)) AS mark FROM backup_objects
+       WHERE datastore_id = ? AND is_removing = 0`,
+    )
+    .get(datastoreId)?.mark ?? ''
+
+/** Whether a file is one that there is, and stays. */
+export const isKept = (db: Database, object: Key): boolean =>
+  objects.get(db, 'WHERE datastore_id = $datastoreId AND name = $name AND digest = $digest AND is_removing = 0', { ...keyOf(object) }) !==
+  undefined

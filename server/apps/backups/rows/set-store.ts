@@ -18,6 +18,8 @@ export interface BackupSet {
   recipient: string
   recipe: Recipe
   problem: string | null
+  /** Why its files do not come to the bucket, in words for people. */
+  copyProblem: string | null
   createdAt: number
   keptUntil: number | null
   isRemoving: boolean
@@ -60,6 +62,7 @@ const sets = tableOf<BackupSet>('backup_sets', {
   recipient: 'recipient',
   recipe: { column: 'recipe', as: json({ schema: Recipe }) },
   problem: 'problem',
+  copyProblem: 'copy_problem',
   createdAt: 'created_at',
   keptUntil: 'kept_until',
   isRemoving: { column: 'is_removing', as: flag },
@@ -89,7 +92,7 @@ export const allBackupSets = (db: Database): BackupSet[] => sets.all(db, 'ORDER 
 /** Begins a set, unless there is one of this datastore. */
 export function ensureBackupSet(
   db: Database,
-  set: Omit<BackupSet, 'problem' | 'keptUntil' | 'isRemoving' | 'drill' | 'adoptedUntil'>,
+  set: Omit<BackupSet, 'problem' | 'copyProblem' | 'keptUntil' | 'isRemoving' | 'drill' | 'adoptedUntil'>,
 ): void {
   sets.insert(db, set, 'ON CONFLICT DO NOTHING')
 }
@@ -97,6 +100,10 @@ export function ensureBackupSet(
 /** Whether a backup is being tried out on this volume. */
 export const isDrillVolume = (db: Database, volumeId: string): boolean =>
   sets.get(db, "WHERE drill ->> 'volumeId' = $volumeId", { volumeId }) !== undefined
+
+/** Whether a backup is being tried out. */
+export const isTriedOut = (db: Database, backupId: string): boolean =>
+  sets.get(db, "WHERE drill ->> 'backupId' = $backupId", { backupId }) !== undefined
 
 /** Changes what is named. */
 export function updateBackupSet(db: Database, datastoreId: string, change: Partial<Omit<BackupSet, 'datastoreId'>>): void {

@@ -34,8 +34,13 @@ export interface Recoverable<T> {
  */
 export function recoverable<T extends Link>(backups: readonly T[], wal: readonly WalSegment[], now: number): Recoverable<T>[] {
   const storedAt = new Map<number, number>()
-  for (const { segment, createdAt } of wal) if (isSegment(segment)) storedAt.set(segmentNumberOf(segment), createdAt)
-  const last = Math.max(-1, ...storedAt.keys())
+  let last = -1
+  for (const { segment, createdAt } of wal) {
+    if (!isSegment(segment)) continue
+    const number = segmentNumberOf(segment)
+    storedAt.set(number, createdAt)
+    last = Math.max(last, number)
+  }
   return backups
     .flatMap((backup) => {
       if (backup.completedAt === null || backup.startLsn === null || chainOf(backups, backup.id) === undefined) return []

@@ -28,5 +28,8 @@ export const timelineOf = (name: string): number => Number.parseInt(name.slice(0
 
 const hex = (value: number): string => value.toString(16).toUpperCase().padStart(8, '0')
 
+/** The name of a segment without its time line: names of one log sort by it. */
+export const placeInLog = (number: number): string => segmentName(1, number).slice(8)
+
 export const segmentName = (timeline: number, number: number): string =>
   `${hex(timeline)}${hex(Math.floor(number / SEGMENTS_PER_ID))}${hex(number % SEGMENTS_PER_ID)}`

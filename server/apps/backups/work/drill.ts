@@ -1,10 +1,11 @@
 /** Tries out whether a backup can be restored: in a sandbox of its own, with all of it read, of which nothing is left. */
-
+import { AppError } from '../../../../shared/error.ts'
 import { removeTree } from '../../../platform/files/tree/remove.ts'
 import { newId } from '../../../platform/id.ts'
 import { removeServiceFolders } from '../../../platform/service-folders.ts'
 import type { AppContext } from '../../context.ts'
 import { nextUid } from '../../services/user-ids.ts'
+import type { OnceEnd } from '../../workloads/run-once.ts'
 import { materialFolder } from '../repository/layout.ts'
 import { BackupDamaged } from '../repository/pack.ts'
 import type { RepositoryDeps } from '../repository/repository.ts'
@@ -21,8 +22,9 @@ const EVERY_MS = 7 * DAY_MS
 const FIRST_AFTER_MS = DAY_MS
 
 /** When a backup is to be tried out next: a day after the first, then weekly. */
-export function nextDrillAt(backups: readonly StoredBackup[]): number {
-  const last = Math.max(0, ...backups.map(({ drilledAt }) => drilledAt ?? 0))
+export function nextDrillAt(backups: readonly StoredBackup[], now: number): number {
+  // What a clock said that was ahead does not count.
+  const last = Math.max(0, ...backups.map(({ drilledAt }) => (drilledAt === null || drilledAt > now ? 0 : drilledAt)))
   const first = backups.filter(({ status }) => status === 'available').at(-1)
   if (last > 0) return last + EVERY_MS
   return first?.completedAt == null ? Number.POSITIVE_INFINITY : first.completedAt + FIRST_AFTER_MS
@@ -42,7 +44,7 @@ export async function drill(drilling: Drilling): Promise<void> {
   const backups = backupsOf(context.db, set.datastoreId)
   const newest = backups.find(({ id }) => chainOf(backups, id) !== undefined)
   if (newest === undefined || !hasRoom(context, newest)) return
-  const plan: Drill = { volumeId: newId('disk', context.now()), number: nextUid(context.db), backupId: newest.id }
+  const plan: Drill = { volumeId: newId('volume', context.now()), number: nextUid(context.db), backupId: newest.id }
   updateBackupSet(context.db, set.datastoreId, { drill: plan })
   try {
     await tryOut(drilling, plan, newest)
@@ -70,17 +72,28 @@ async function tryOut({ context, deps, set, verify }: Drilling, plan: Drill, bac
   }
   const limits = way.limitsOf(size)
   const program = await way.program(context, { version: set.version, target, limits })
-  const { isDone, output } = await runRestore(context, {
+  const end = await runRestore(context, {
     ...{ id: run, owner: { id: owner, number: plan.number }, volumeId: plan.volumeId },
     ...{ material: owner, limits, program },
   })
-  if (!isDone) return noteDamage({ context, set }, backup.id, `It could not be restored. ${output.trim().slice(-300)}`)
+  const { output } = end
+  const words = `It could not be restored. ${output.trim().slice(-300)}`
+  if (isFaultOfMachine(end)) throw new AppError('unavailable', words)
+  if (!end.isDone) return noteDamage({ context, set }, backup.id, words)
   const drillMs = context.now() - begunAt
   context.db.transaction(() => {
     updateBackup(context.db, backup.id, { drilledAt: context.now(), drillMs })
     recordBackupEvent(context, set, 'verified', { backupId: backup.id, restored: true, durationMs: drillMs, ...way.readIn(output) })
   })()
 }
+
+/** By which signals a shell says that what it ran was ended. */
+const FIRST_SIGNAL_EXIT = 128
+
+/** Says nothing of a backup: want of memory or room, an end from outside, and what nobody saw. Another try tells. */
+export const isFaultOfMachine = ({ isDone, exitCode, isOutOfMemory, output }: OnceEnd): boolean =>
+  !isDone &&
+  (isOutOfMemory || exitCode === undefined || exitCode > FIRST_SIGNAL_EXIT || /No space left on device|Cannot allocate memory/.test(output))
 
 /** Restoring reads no manifest that the next backup builds upon, and cannot tell which of several is at fault: each is looked at by itself first. */
 async function areSound({ context, set, verify }: Drilling, chain: readonly StoredBackup[]): Promise<boolean> {

@@ -2,14 +2,13 @@ import { AppError } from '../../../../shared/error.ts'
 import { pause } from '../../../platform/work/clock.ts'
 import type { AppContext } from '../../context.ts'
 import type { StoredDatastore } from '../../datastores/store.ts'
-import { WAL } from '../postgres/archive-wal.ts'
 import { takeBackup } from '../postgres/take.ts'
 import { hasItsLog, verifyBackup } from '../postgres/verify.ts'
 import { backupById, backupsOf, type StoredBackup, updateBackup } from '../rows/backup-store.ts'
-import { objectsOf } from '../rows/object-store.ts'
+import { lastOfLog } from '../rows/object-store.ts'
 import type { BackupSet } from '../rows/set-store.ts'
 import { type Due, nextBackup } from '../rules/schedule.ts'
-import { isHistory, isSegment, timelineOf } from '../rules/wal-names.ts'
+import { timelineOf } from '../rules/wal-names.ts'
 import type { Keeping, KeptKind } from './keeping.ts'
 import { type RunningSource, sourceOf, toolsOf, toolUid } from './source.ts'
 import type { Taken } from './take-next.ts'
@@ -43,9 +42,8 @@ function dueOf({ context }: Keeping, set: BackupSet): Due {
 
 /** The log of a server that took the place of another begins where that one ended: nothing is a difference to what was before. */
 function hasNewTimeline({ db }: AppContext, { datastoreId }: BackupSet): boolean {
-  const log = objectsOf(db, datastoreId, WAL).map(({ name }) => name.slice(WAL.length))
-  const known = log.filter((name) => isSegment(name) || isHistory(name))
-  const newest = known.reduce((most, name) => Math.max(most, timelineOf(name)), 0)
+  const name = lastOfLog(db, datastoreId)
+  const newest = name === undefined ? 0 : timelineOf(name)
   const [last] = backupsOf(db, datastoreId)
   return last !== undefined && last.status !== 'failed' && (last.timeline ?? newest) < newest
 }

@@ -23,7 +23,7 @@ export function keepStore(keeping: Pick<Keeping, 'context' | 'deps'>, datastore:
   return {
     dueOf: () => nextSnapshot(backupsOf(context.db, id), { now: context.now(), since: createdAt, isWanted: persistenceMode !== 'off' }),
     ...(source && { take: (backup) => takeStore(keeping, source, backup) }),
-    verify: ({ datastoreId, id: backupId }) => verifySnapshot(deps, { datastoreId, backupId }, context.stopping),
+    verify: ({ datastoreId, id: backupId }) => verifySnapshot(deps, { datastoreId, backupId }),
   }
 }
 

@@ -1,24 +1,26 @@
 /** Brings the backups of one datastore to what is due: taken, looked at, tried out, and forgotten when nobody needs them any more. */
+import { describeError } from '../../../platform/server-log.ts'
 import type { AppContext } from '../../context.ts'
 import { datastoreById, type StoredDatastore } from '../../datastores/store.ts'
 import { keyOfDescription } from '../offsite/describe.ts'
-import { WAL } from '../postgres/archive-wal.ts'
 import { type RepositoryDeps, removeObject, removeSetFolder } from '../repository/repository.ts'
 import { backupsOf, removeBackupRow, updateBackup } from '../rows/backup-store.ts'
-import { objectsOf } from '../rows/object-store.ts'
+import { isBeingRemoved, objectsOf, segmentsBefore } from '../rows/object-store.ts'
 import { isSourceOfRecovery } from '../rows/recovery-store.ts'
 import { type BackupSet, backupSetOf, removeBackupSetRow, updateBackupSet } from '../rows/set-store.ts'
 import { keptUntilOf, retain } from '../rules/retention.ts'
 import { DAY_MS, type Due } from '../rules/schedule.ts'
-import { isSegment, segmentNumberOf } from '../rules/wal-names.ts'
+import { placeInLog } from '../rules/wal-names.ts'
 import { currentSet } from './current-set.ts'
-import { clearDrill, drill, nextDrillAt } from './drill.ts'
+import { clearDrill, type Drilling, drill, nextDrillAt } from './drill.ts'
 import { keepPostgres } from './keep-postgres.ts'
 import { keepStore } from './keep-store.ts'
 import type { Keeping, KeptKind } from './keeping.ts'
 import { requestBackup, takeRequested, verifyNext } from './take-next.ts'
 
 const LOOK_AGAIN_MS = 60 * 60_000
+/** What is at the bucket goes from there in its own time. */
+const REMOVAL_LOOK_MS = 5000
 
 /** Returns when something is due though nothing happens (ms since 1970), or undefined. */
 export async function keepBackups(keeping: Keeping, id: string): Promise<number | undefined> {
@@ -38,10 +40,23 @@ export async function keepBackups(keeping: Keeping, id: string): Promise<number 
   }
   if (verify !== undefined && (await verifyNext({ context, set, verify }))) return context.now()
   const backups = backupsOf(context.db, id)
-  if (verify !== undefined && nextDrillAt(backups) <= context.now()) await drill({ context, deps, set, verify })
   await forgetOld(context, deps, id)
+  if (verify !== undefined && nextDrillAt(backups, context.now()) <= context.now())
+    await drillQuietly(keeping, { context, deps, set, verify })
   const lookAgainAt = context.now() + LOOK_AGAIN_MS
   return take === undefined ? lookAgainAt : Math.min(Math.max(due.at, context.now() + 1000), lookAgainAt)
+}
+
+/** What the machine has no room for now holds up nothing else, and is tried again a day later. */
+async function drillQuietly({ drillsTriedAt }: Keeping, drilling: Drilling): Promise<void> {
+  const { context, set } = drilling
+  const triedAt = drillsTriedAt.get(set.datastoreId)
+  if (triedAt !== undefined && Math.abs(context.now() - triedAt) < DAY_MS) return
+  drillsTriedAt.set(set.datastoreId, context.now())
+  await drill(drilling).catch((error) => {
+    if (context.stopping.aborted) throw error
+    context.log.error('backup not tried out', { datastoreId: set.datastoreId, ...describeError(error) })
+  })
 }
 
 /** Sets of databases begin with their log, those of stores when they first run. */
@@ -70,6 +85,7 @@ async function keepOfDeleted(context: AppContext, deps: RepositoryDeps, id: stri
   if (isSourceOfRecovery(db, set.datastoreId)) return now() + LOOK_AGAIN_MS
   updateBackupSet(db, set.datastoreId, { isRemoving: true })
   for (const object of objectsOf(db, set.datastoreId)) await removeObject(deps, object)
+  if (deps.bucket !== undefined && isBeingRemoved(db, set.datastoreId)) return now() + REMOVAL_LOOK_MS
   await deps.bucket?.remove(keyOfDescription(set.datastoreId))
   await removeSetFolder(deps, set.datastoreId)
   removeBackupSetRow(db, set.datastoreId)
@@ -84,15 +100,13 @@ function forgetAdopted(db: AppContext['db'], { datastoreId }: BackupSet, isOrpha
 async function forgetOld(context: AppContext, deps: RepositoryDeps, id: string): Promise<void> {
   if (isSourceOfRecovery(context.db, id)) return
   const now = context.now()
-  const { remove, walFrom } = retain(backupsOf(context.db, id), { since: now - context.config.CP_BACKUP_RETENTION_DAYS * DAY_MS, now })
+  const days = context.config.CP_BACKUP_RETENTION_DAYS
+  const { remove, walFrom } = retain(backupsOf(context.db, id), { since: now - days * DAY_MS, now, least: days })
   for (const backupId of remove) {
     updateBackup(context.db, backupId, { status: 'deleting' })
     for (const object of objectsOf(context.db, id, `${backupId}/`)) await removeObject(deps, object)
     removeBackupRow(context.db, backupId)
   }
   if (walFrom === undefined) return
-  for (const object of objectsOf(context.db, id, WAL)) {
-    const segment = object.name.slice(WAL.length)
-    if (isSegment(segment) && segmentNumberOf(segment) < walFrom) await removeObject(deps, object)
-  }
+  for (const object of segmentsBefore(context.db, id, placeInLog(walFrom))) await removeObject(deps, object)
 }

@@ -11,6 +11,8 @@ export interface Keeping {
   deps: RepositoryDeps
   receivers: Receivers
   relays: Relays
+  /** When this control plane last tried a backup of a datastore out. */
+  drillsTriedAt: Map<string, number>
 }
 
 /** What differs between kinds of datastores in keeping their backups. */

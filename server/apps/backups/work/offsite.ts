@@ -7,12 +7,14 @@ import { describeError } from '../../../platform/server-log.ts'
 import { every } from '../../../platform/work/clock.ts'
 import { createDriver } from '../../../platform/work/driver.ts'
 import type { AppContext } from '../../context.ts'
+import { copyProblem } from '../offsite/copy-problem.ts'
 import { createDescriber } from '../offsite/describe.ts'
 import { type Mirrored, mirror, removeMarked } from '../offsite/mirror.ts'
 import { outdatedBegun, storeBegun } from '../postgres/begun-log.ts'
 import { type RepositoryDeps, removeObject } from '../repository/repository.ts'
-import { backupsToUpload, logToUpload } from '../rows/object-store.ts'
-import { allBackupSets, backupSetOf } from '../rows/set-store.ts'
+import { backupsToUpload, logToUpload, waitingSince } from '../rows/object-store.ts'
+import { allBackupSets, backupSetOf, updateBackupSet } from '../rows/set-store.ts'
+import { recordBackupEvent } from './events.ts'
 
 const LOOK_EVERY_MS = 15_000
 /** With a look and an upload it is a minute until a commit is at the bucket. */
@@ -34,6 +36,24 @@ export function createOffsite(context: AppContext, deps: RepositoryDeps): Offsit
   const told = new Map<string, string>()
   const begun = new Map<string, Begun>()
   const describe = createDescriber(deps)
+
+  const startedAt = now()
+
+  /** People are told, too, where a lane waits for hours for an answer. */
+  function tellPeople(): void {
+    for (const set of allBackupSets(db)) {
+      const { datastoreId: id, adoptedUntil, copyProblem: before } = set
+      if (adoptedUntil !== null) continue
+      const problem = told.get(id) ?? told.get(BACKUPS)
+      const after = copyProblem({ now: now(), startedAt, waitingSince: waitingSince(db, id), problem, told: before })
+      if (after === before) continue
+      db.transaction(() => {
+        updateBackupSet(db, id, { copyProblem: after })
+        if (before === null) recordBackupEvent(context, set, 'copyFailed', { reason: after })
+        else if (after === null) recordBackupEvent(context, set, 'copyResumed', {})
+      })()
+    }
+  }
 
   function tell(lane: string, { problem }: Mirrored): void {
     if (problem !== undefined && told.get(lane) === undefined)
@@ -74,10 +94,14 @@ export function createOffsite(context: AppContext, deps: RepositoryDeps): Offsit
     after,
     signal: stopping,
   })
-  if (deps.bucket !== undefined)
+  if (deps.bucket === undefined) {
+    for (const { datastoreId, copyProblem: told } of allBackupSets(db))
+      if (told !== null) updateBackupSet(db, datastoreId, { copyProblem: null })
+  } else
     stopping.addEventListener(
       'abort',
       every(context, LOOK_EVERY_MS, () => {
+        tellPeople()
         driver.poke(BACKUPS)
         for (const { datastoreId, adoptedUntil } of allBackupSets(db)) if (adoptedUntil === null) driver.poke(datastoreId)
       }),

@@ -20,6 +20,8 @@ export interface RestoreRun {
   material: string
   limits: InstanceSpec['limits']
   program: RestoreProgram
+  /** Kills what runs when it aborts; absent: only with the time. */
+  signal?: AbortSignal
 }
 
 const TIMEOUT_MS = 24 * 60 * 60_000
@@ -28,7 +30,10 @@ export const restoreOwner = (context: AppContext): WorkloadOwner => onceOwner(co
 
 /** A restoration ends as `runOnce` says. @throws what ends the control plane. */
 export const runRestore = async (context: AppContext, run: RestoreRun): Promise<OnceEnd> =>
-  await runOnce(context, { ...RESTORE, spec: specOf(run), timeoutMs: TIMEOUT_MS })
+  await runOnce(context, {
+    ...{ ...RESTORE, spec: specOf(run), timeoutMs: TIMEOUT_MS },
+    ...(run.signal && { signal: run.signal }),
+  })
 
 const specOf = ({ id, owner, volumeId, material, limits, program }: RestoreRun): InstanceSpec => ({
   ...program,

@@ -11,6 +11,7 @@ import type { Relays } from './relay.ts'
 import { untilReceived } from './slot.ts'
 import { sourceOf } from './source.ts'
 import { createStoring } from './storing.ts'
+import { createStreamHealth } from './stream-health.ts'
 import { createStreams } from './streams.ts'
 
 const LOOK_EVERY_MS = 5000
@@ -32,10 +33,12 @@ export interface ReceiverParts {
 }
 
 export function createReceivers(context: AppContext, { deps, relays, onStreaming }: ReceiverParts): Receivers {
-  const storing = createStoring(context, deps)
+  const health = createStreamHealth(context)
+  const storing = createStoring(context, deps, health)
   const streams = createStreams(context, {
     deps,
     storing,
+    health,
     onStarted: onStreaming,
     onEnded: (id) => void context.after(LOOK_FOR_SERVER_MS, () => driver.poke(id)),
   })

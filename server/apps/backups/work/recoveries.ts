@@ -16,11 +16,18 @@ import { recordBackupEvent } from './events.ts'
 import { runRestore } from './owner.ts'
 import { restoreWays } from './restore-ways.ts'
 
-export const createRecoveries = (context: AppContext, deps: RepositoryDeps): Driver =>
-  createDriver({
+export function createRecoveries(context: AppContext, deps: RepositoryDeps): Driver {
+  const running = new Map<string, AbortController>()
+  const isWanted = (id: string): boolean => datastoreById(context.db, id)?.phase === 'recovering'
+  const driver = createDriver({
     run: async (id) => {
       const [datastore, recovery] = [datastoreById(context.db, id), recoveryOf(context.db, id)]
-      if (datastore?.phase === 'recovering' && recovery !== undefined) await recover(context, deps, { datastore, recovery })
+      if (datastore === undefined || recovery === undefined) return undefined
+      if (!isWanted(id)) return await abandon(context, id)
+      const control = new AbortController()
+      running.set(id, control)
+      const signal = AbortSignal.any([control.signal, context.stopping])
+      await recover(context, deps, { datastore, recovery, signal }).finally(() => running.delete(id))
       return undefined
     },
     onError: (datastoreId, error) => {
@@ -30,10 +37,28 @@ export const createRecoveries = (context: AppContext, deps: RepositoryDeps): Dri
     after: context.after,
     signal: context.stopping,
   })
+  return {
+    poke(id) {
+      if (!isWanted(id)) running.get(id)?.abort()
+      driver.poke(id)
+    },
+    settled: driver.settled,
+  }
+}
 
 interface Recovering {
   datastore: StoredDatastore
   recovery: StoredRecovery
+  /** Aborts as well when it was deleted meanwhile. */
+  signal: AbortSignal
+}
+
+const runIdOf = (id: string): string => `${id}.restore`
+
+/** One that was deleted while it was made: nothing works on it any more, and what was laid for it is gone. */
+async function abandon(context: AppContext, id: string): Promise<undefined> {
+  await context.work.awaited.end(runIdOf(id))
+  await removeTree(materialFolder(context.paths, id))
 }
 
 async function recover(context: AppContext, deps: RepositoryDeps, recovering: Recovering): Promise<void> {
@@ -57,7 +82,7 @@ async function recover(context: AppContext, deps: RepositoryDeps, recovering: Re
   }
 }
 
-async function restore(context: AppContext, deps: RepositoryDeps, { datastore, recovery }: Recovering): Promise<void> {
+async function restore(context: AppContext, deps: RepositoryDeps, { datastore, recovery, signal }: Recovering): Promise<void> {
   const { id, kind, number, volumeId, volumeKind, sizeGb, version } = datastore
   const { sourceId, backupId, target } = recovery
   const way = restoreWays[kind]
@@ -68,7 +93,7 @@ async function restore(context: AppContext, deps: RepositoryDeps, { datastore, r
   await way.lay(deps, { folder: materialFolder(context.paths, id), uid: number }, { datastoreId: sourceId, chain, target })
   const limits = way.limitsOf(datastore.plan)
   const program = await way.program(context, { version, target, limits, recoveredId: id })
-  const end = await runRestore(context, { id: `${id}.restore`, owner, volumeId, material: id, limits, program })
+  const end = await runRestore(context, { id: runIdOf(id), owner, volumeId, material: id, limits, program, signal })
   if (!end.isDone) throw new AppError('unavailable', `The server did not come up with what was restored. ${wordsOf(end)}`)
 }
 

@@ -2,6 +2,7 @@ import type { AppContext } from '../../context.ts'
 import { SLOT } from '../postgres/receiver.ts'
 import { backupsOf } from '../rows/backup-store.ts'
 import { type BackupSet, updateBackupSet } from '../rows/set-store.ts'
+import { timelineOf } from '../rules/wal-names.ts'
 import { recordBackupEvent } from './events.ts'
 import type { RunningSource } from './source.ts'
 import { requestBackup } from './take-next.ts'
@@ -13,8 +14,8 @@ const LOST_WORDS =
 interface Streaming {
   source: RunningSource
   set: BackupSet
-  /** Called before the slot is made anew, where no stream will continue what was received. */
-  onLost(): Promise<void>
+  /** Called with the server's time line before the slot is made anew, where no stream will continue what was received. */
+  onLost(timeline: number): Promise<void>
 }
 
 /** Has the server keep its log for us from here on. Where it has given up what it kept, the log has a gap: that is told, and a full backup asked for. */
@@ -26,7 +27,8 @@ export async function ensureSlot(context: AppContext, { source, set, onLost }: S
     const isLost = slot !== undefined || backupsOf(context.db, set.datastoreId).some(({ status }) => status === 'available')
     if (isLost) {
       noteLoss(context, set)
-      await onLost()
+      const [log] = await connection.run('SELECT pg_walfile_name(pg_current_wal_lsn()) AS name')
+      await onLost(timelineOf(String(log?.name)))
     }
     if (slot !== undefined) await connection.run(`SELECT pg_drop_replication_slot('${SLOT}')`)
     await connection.run(`SELECT pg_create_physical_replication_slot('${SLOT}', true)`)

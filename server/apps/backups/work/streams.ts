@@ -2,13 +2,13 @@ import { messageOf } from '../../../../shared/error.ts'
 import { describeError } from '../../../platform/server-log.ts'
 import type { AppContext } from '../../context.ts'
 import type { StoredDatastore } from '../../datastores/store.ts'
-import { dropUnfinished, type Receiver, startReceiver } from '../postgres/receiver.ts'
+import { endUnfinished, type Receiver, startReceiver } from '../postgres/receiver.ts'
 import type { RepositoryDeps } from '../repository/repository.ts'
 import { currentSet } from './current-set.ts'
 import { ensureSlot } from './slot.ts'
 import type { RunningSource } from './source.ts'
 import type { Storing } from './storing.ts'
-import { createStreamHealth } from './stream-health.ts'
+import type { StreamHealth } from './stream-health.ts'
 
 /** A receiver that is refused ends within moments: one that has lasted for so long streams. */
 const LASTING_MS = 4000
@@ -29,6 +29,7 @@ export interface Streams {
 export interface StreamParts {
   deps: RepositoryDeps
   storing: Pick<Storing, 'archive'>
+  health: StreamHealth
   onStarted(datastoreId: string): void
   onEnded(datastoreId: string): void
 }
@@ -41,7 +42,7 @@ interface Open {
 
 export function createStreams(context: AppContext, parts: StreamParts): Streams {
   const open = new Map<string, Open>()
-  const health = createStreamHealth(context)
+  const { health } = parts
 
   async function start(datastore: StoredDatastore, source: RunningSource): Promise<boolean> {
     try {
@@ -54,7 +55,7 @@ export function createStreams(context: AppContext, parts: StreamParts): Streams 
       return true
     } catch (error) {
       if (context.stopping.aborted) throw error
-      if (health.failed(datastore, messageOf(error)) === 'first')
+      if (health.failed(datastore, 'streamed', messageOf(error)) === 'first')
         context.log.error('log of a database not streamed', { datastoreId: datastore.id, ...describeError(error) })
       return false
     }
@@ -63,7 +64,7 @@ export function createStreams(context: AppContext, parts: StreamParts): Streams 
   function ended(datastore: StoredDatastore, words: string): void {
     open.delete(datastore.id)
     if (context.stopping.aborted) return
-    health.failed(datastore, words)
+    health.failed(datastore, 'streamed', words)
     parts.onEnded(datastore.id)
   }
 
@@ -76,7 +77,7 @@ export function createStreams(context: AppContext, parts: StreamParts): Streams 
         return false
       }
       const running = open.get(id)
-      if (running !== undefined && context.now() - running.startedAt >= LASTING_MS) health.sound(id)
+      if (running !== undefined && context.now() - running.startedAt >= LASTING_MS) health.sound(id, 'streamed')
       return running !== undefined || (await start(datastore, source))
     },
     stop: async (id) => void (await open.get(id)?.receiver.stop()),
@@ -87,7 +88,7 @@ export function createStreams(context: AppContext, parts: StreamParts): Streams 
   }
 }
 
-/** What was received of a stream that nothing continues is stored, but for the segment that was begun. */
+/** What was received of a stream that nothing continues is stored. */
 async function openStream(
   context: AppContext,
   { deps, storing }: Pick<StreamParts, 'deps' | 'storing'>,
@@ -96,9 +97,9 @@ async function openStream(
   const { id } = datastore
   const set = await currentSet(context, datastore)
   if (set === undefined || set.isRemoving) return undefined
-  const onLost = async () => {
+  const onLost = async (timeline: number) => {
+    endUnfinished(deps, id, timeline)
     await storing.archive(id)
-    dropUnfinished(deps, id)
   }
   await ensureSlot(context, { source, set, onLost })
   return await startReceiver(deps, source, id)

@@ -1,8 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { datastoreById } from '../../datastores/store.ts'
-import { WAL } from '../postgres/archive-wal.ts'
 import { backupsOf, type StoredBackup } from '../rows/backup-store.ts'
-import { objectsOf } from '../rows/object-store.ts'
+import { storedSegments } from '../rows/object-store.ts'
 import type { BackupSet } from '../rows/set-store.ts'
 import { type Recoverable, recoverable } from '../rules/chain.ts'
 import { deletedAtOf } from '../rules/retention.ts'
@@ -12,7 +11,7 @@ export function recoverableOf(
   { db, now }: Pick<AppContext, 'db' | 'now'>,
   { datastoreId, keptUntil, adoptedUntil }: BackupSet,
 ): Recoverable<StoredBackup>[] {
-  const log = objectsOf(db, datastoreId, WAL).map(({ name, createdAt }) => ({ segment: name.slice(WAL.length), createdAt }))
+  const log = storedSegments(db, datastoreId)
   if (adoptedUntil !== null) return recoverable(backupsOf(db, datastoreId), log, adoptedUntil)
   const until = keptUntil === null || datastoreById(db, datastoreId) !== undefined ? now() : deletedAtOf(keptUntil)
   return recoverable(backupsOf(db, datastoreId), log, until)

@@ -8,6 +8,7 @@ import { allRecoveries } from '../rows/recovery-store.ts'
 import { allBackupSets } from '../rows/set-store.ts'
 import { keepBackups } from './keep.ts'
 import { keepLast } from './keep-last.ts'
+import type { Keeping } from './keeping.ts'
 import { createOffsite } from './offsite.ts'
 import { createReceivers } from './receivers.ts'
 import { createRecoveries } from './recoveries.ts'
@@ -38,13 +39,14 @@ export function createBackupWork(context: AppContext): BackupWork {
   const receivers = createReceivers(context, { deps, relays, onStreaming: (id) => keeper.poke(id) })
   const recoveries = createRecoveries(context, deps)
   const cleared = new Set<string>()
+  const keeping: Keeping = { context, deps, receivers, relays, drillsTriedAt: new Map() }
   const keeper = createDriver({
     ...common,
     onError: failed('backups not kept'),
     async run(id) {
       if (!cleared.has(id)) await clearWork(deps, id)
       cleared.add(id)
-      return await keepBackups({ context, deps, receivers, relays }, id)
+      return await keepBackups(keeping, id)
     },
   })
   const offsite = createOffsite(context, deps)
@@ -63,7 +65,7 @@ export function createBackupWork(context: AppContext): BackupWork {
     async keepLast(datastoreId) {
       const datastore = datastoreById(db, datastoreId)
       try {
-        if (datastore !== undefined) await keepLast({ context, deps, receivers, relays }, datastore)
+        if (datastore !== undefined) await keepLast(keeping, datastore)
       } catch (error) {
         if (stopping.aborted) throw error
         failed('last backup not kept')(datastoreId, error)

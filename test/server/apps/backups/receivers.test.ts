@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openIncoming } from '../../../../server/apps/backups/postgres/archive-wal.ts'
-import { incomingIn, type Receiver, removeTorn, SLOT, startReceiver } from '../../../../server/apps/backups/postgres/receiver.ts'
+import {
+  endUnfinished,
+  incomingIn,
+  type Receiver,
+  removeTorn,
+  SLOT,
+  startReceiver,
+} from '../../../../server/apps/backups/postgres/receiver.ts'
 import { toolCommand } from '../../../../server/apps/backups/postgres/tools.ts'
 import type { RepositoryDeps } from '../../../../server/apps/backups/repository/repository.ts'
 import { createRelays } from '../../../../server/apps/backups/work/relay.ts'
@@ -141,4 +148,16 @@ describe('a receiver', () => {
     if (isRoot) expect(command.slice(-3)).toEqual(['/dev/shm/programs/bin/pg_receivewal', '--directory', '/dev/shm/files/incoming'])
     expect(command.at(-3)).toContain('pg_receivewal')
   })
+})
+
+it('ends with a former time line: what was begun of its last segment is all there is of it, and stays', () => {
+  const deps = depsIn('ended', 0o755)
+  const folder = incomingIn(deps, datastoreId)
+  mkdirSync(folder, { recursive: true })
+  const whole = Buffer.alloc(16 * 1024 * 1024)
+  writeFileSync(join(folder, '000000010000000000000007.partial'), whole)
+  writeFileSync(join(folder, '000000010000000000000008.partial'), 'torn')
+  writeFileSync(join(folder, '000000020000000000000007.partial'), whole)
+  endUnfinished(deps, datastoreId, 2)
+  expect(readdirSync(folder)).toEqual(['000000010000000000000007'])
 })

@@ -6,12 +6,14 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { mirror, removeMarked } from '../../../../server/apps/backups/offsite/mirror.ts'
+import { hasItsLog } from '../../../../server/apps/backups/postgres/verify.ts'
 import { openBucket } from '../../../../server/apps/backups/repository/bucket.ts'
 import { currentKey, identityOf } from '../../../../server/apps/backups/repository/key.ts'
 import { parseFileName } from '../../../../server/apps/backups/repository/layout.ts'
 import { BackupDamaged } from '../../../../server/apps/backups/repository/pack.ts'
 import {
   extractObjects,
+  keyOfObject,
   openObject,
   pathOfObject,
   type RepositoryDeps,
@@ -19,8 +21,21 @@ import {
   storeObject,
 } from '../../../../server/apps/backups/repository/repository.ts'
 import { requireRoom } from '../../../../server/apps/backups/repository/room.ts'
-import { backupsToUpload, findObject, logToUpload, objectsOf, updateObject } from '../../../../server/apps/backups/rows/object-store.ts'
+import {
+  backupsToUpload,
+  findObject,
+  insertObject,
+  isBeingRemoved,
+  lastOfLog,
+  logToUpload,
+  objectsOf,
+  segmentsBefore,
+  segmentsBetween,
+  storedSegments,
+  updateObject,
+} from '../../../../server/apps/backups/rows/object-store.ts'
 import { ensureBackupSet } from '../../../../server/apps/backups/rows/set-store.ts'
+import { placeInLog } from '../../../../server/apps/backups/rules/wal-names.ts'
 import { migrateDatabase } from '../../../../server/platform/db/migrate.ts'
 import { openDatabase } from '../../../../server/platform/db/open.ts'
 import { pathsOf } from '../../../../server/platform/paths.ts'
@@ -93,6 +108,26 @@ describe('the repository', () => {
   })
 })
 
+describe('a stored log', () => {
+  it('is asked for by places in it, whatever the time line', () => {
+    const add = (name: string) => insertObject(deps.db, { datastoreId, name, digest: '', plainBytes: 1, packedBytes: 1, createdAt: 5 })
+    const log = ['000000010000000000000007', '000000010000000000000008', '000000020000000000000008', '0000000200000001000000FF']
+    for (const name of [
+      ...log.map((segment) => `wal/${segment}`),
+      'wal/00000002.history',
+      'wal-begun/000000030000000000000009',
+      'bak-1/base.tar',
+    ])
+      add(name)
+    expect(storedSegments(deps.db, datastoreId)).toEqual(log.map((segment) => ({ segment, createdAt: 5 })))
+    expect(segmentsBetween(deps.db, datastoreId, [placeInLog(8), placeInLog(9)])).toEqual(log.slice(1, 3))
+    expect(segmentsBefore(deps.db, datastoreId, placeInLog(9)).map(({ name }) => name.slice(4))).toEqual(log.slice(0, 3))
+    expect(lastOfLog(deps.db, datastoreId)).toBe('0000000200000001000000FF')
+    expect(hasItsLog(deps, { datastoreId, startLsn: '0/7000028', endLsn: '0/8000100' })).toBe(true)
+    expect(hasItsLog(deps, { datastoreId, startLsn: '0/7000028', endLsn: '0/9000100' })).toBe(false)
+  })
+})
+
 describe('the room for backups', () => {
   it('is asked for before anything is written, and what is missing is said', () => {
     mkdirSync(deps.paths.backups, { recursive: true })
@@ -146,13 +181,41 @@ describe('the bucket', () => {
     writeFileSync(others, 'theirs')
     const object = stored('wal/1')
     await s3.stop()
-    await expect(removeObject(deps, object)).rejects.toThrow('did not remove')
+    await removeObject(deps, object)
     expect(findObject(deps.db, datastoreId, 'wal/1')).toBeUndefined()
+    expect(existsSync(pathOfObject(deps, object))).toBe(false)
+    await expect(removeMarked(deps, never)).rejects.toThrow('did not remove')
+    expect(isBeingRemoved(deps.db, datastoreId)).toBe(true)
     await s3.start()
     await removeMarked(deps, never)
-    expect(existsSync(pathOfObject(deps, object))).toBe(false)
+    expect(isBeingRemoved(deps.db, datastoreId)).toBe(false)
     expect(readdirSync(join(s3.folder, 'cpd', datastoreId, 'wal'))).toEqual(['theirs'])
     rmSync(others)
+  })
+
+  it('keeps nothing of what was removed while it was copied, nor of what was copied without being known', async () => {
+    await store('bak-8/base.tar', 'one')
+    const { bucket } = withBucket()
+    if (bucket === undefined) return expect.fail('There is no bucket')
+    const slow = {
+      ...bucket,
+      async put(...given: Parameters<typeof bucket.put>) {
+        await bucket.put(...given)
+        const object = stored('bak-8/base.tar')
+        await removeObject({ ...deps, bucket }, object)
+        await removeMarked({ ...deps, bucket }, never)
+      },
+    }
+    expect(await mirror({ ...deps, bucket: slow }, { waiting: allWaiting, signal: never })).toEqual({ uploaded: 1 })
+    expect(await Array.fromAsync(bucket.list(`${datastoreId}/bak-8/`))).toEqual([])
+
+    // A kill between the upload and its row leaves this.
+    await store('bak-9/base.tar', 'two')
+    const object = stored('bak-9/base.tar')
+    await bucket.put(keyOfObject(object), pathOfObject(deps, object), object.packedBytes)
+    await removeObject({ ...deps, bucket }, object)
+    await removeMarked({ ...deps, bucket }, never)
+    expect(await Array.fromAsync(bucket.list(`${datastoreId}/bak-9/`))).toEqual([])
   })
 
   it('is not asked for where no setting names it, and says which settings lack', () => {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { logFor } from '../../../../server/apps/backups/postgres/material.ts'
 import type { StoredBackup } from '../../../../server/apps/backups/rows/backup-store.ts'
 import { backupFor, chainOf, recoverable, windowsOf } from '../../../../server/apps/backups/rules/chain.ts'
 import { retain } from '../../../../server/apps/backups/rules/retention.ts'
-import { DAY_MS, nextBackup } from '../../../../server/apps/backups/rules/schedule.ts'
+import { DAY_MS, nextBackup, nextSnapshot } from '../../../../server/apps/backups/rules/schedule.ts'
 import { parseLsn, segmentName, segmentNumberAt, segmentNumberOf, timelineOf } from '../../../../server/apps/backups/rules/wal-names.ts'
+import { isFaultOfMachine, nextDrillAt } from '../../../../server/apps/backups/work/drill.ts'
 
 const hour = DAY_MS / 24
 
@@ -89,6 +91,22 @@ describe('the window', () => {
   })
 })
 
+describe('a log of two hundred thousand segments', () => {
+  const segments = Array.from({ length: 200_000 }, (_, index) => ({ segment: segmentName(1, index), createdAt: index }))
+
+  it('is looked through like any other', () => {
+    const [window] = recoverable([backup({ id: 'a', day: 0 })], segments, 2 * DAY_MS)
+    expect(window).toMatchObject({ from: hour / 4, until: 2 * DAY_MS })
+    const log = segments.map(({ segment, createdAt }) => ({
+      ...{ datastoreId: 'dpg-1', name: `wal/${segment}`, digest: '', plainBytes: 1, packedBytes: 1 },
+      ...{ createdAt, uploadedAt: null, isLocal: true, isRemoving: false },
+    }))
+    expect(logFor(log, { chain: [backup({ id: 'a', day: 0 })] })).toHaveLength(segments.length)
+    const again = { ...log[5], createdAt: 10 ** 9, digest: 'later' } as (typeof log)[number]
+    expect(logFor([again, ...log], { chain: [backup({ id: 'a', day: 0 })] })[5]).toBe(again)
+  })
+})
+
 describe('what is kept', () => {
   it('is all that any moment of the last days needs', () => {
     const backups = [
@@ -98,17 +116,24 @@ describe('what is kept', () => {
       backup({ id: 'd', day: 3 }),
       backup({ id: 'e', day: 4, parentId: 'd' }),
     ]
-    const at = (day: number) => retain(backups, { since: day * DAY_MS, now: 5 * DAY_MS })
+    const at = (day: number) => retain(backups, { since: day * DAY_MS, now: 5 * DAY_MS, least: 1 })
     expect(at(2.5)).toEqual({ remove: [], walFrom: 48 })
     expect(at(3.5)).toEqual({ remove: ['a', 'b', 'c'], walFrom: 72 })
     expect(at(9)).toEqual({ remove: ['a', 'b', 'c'], walFrom: 96 })
   })
 
+  it('stays where a clock jumps ahead, until as many newer ones are there as days are kept', () => {
+    const backups = [0, 1, 2, 3].map((day) => backup({ id: `b${day}`, day }))
+    const ahead = { since: 1000 * DAY_MS, now: 1007 * DAY_MS, least: 3 }
+    expect(retain(backups, ahead)).toEqual({ remove: ['b0'], walFrom: 24 })
+    expect(retain(backups.slice(0, 3), ahead)).toEqual({ remove: [], walFrom: 0 })
+  })
+
   it('is never nothing, and forgets failures after a while', () => {
     const failed = backup({ id: 'f', day: 0, status: 'failed', completedAt: null, startLsn: null })
     const running = backup({ id: 'r', day: 0, status: 'creating', completedAt: null, startLsn: null })
-    expect(retain([failed, running], { since: 100, now: DAY_MS })).toEqual({ remove: [], walFrom: undefined })
-    expect(retain([failed, running], { since: 100, now: 8 * DAY_MS })).toEqual({ remove: ['f'], walFrom: undefined })
+    expect(retain([failed, running], { since: 100, now: DAY_MS, least: 7 })).toEqual({ remove: [], walFrom: undefined })
+    expect(retain([failed, running], { since: 100, now: 8 * DAY_MS, least: 7 })).toEqual({ remove: ['f'], walFrom: undefined })
   })
 })
 
@@ -132,10 +157,33 @@ describe('the next backup', () => {
     expect(next([backup({ id: 'a', day: 0 })], 0.1, false)).toEqual({ at: DAY_MS, backup: { kind: 'full' } })
   })
 
+  it('is due by what is past, where a clock that was ahead has left some of days to come', () => {
+    const ahead = backup({ id: 'z', day: 400 })
+    expect(next([ahead], 1)).toEqual({ at: DAY_MS, backup: { kind: 'full' } })
+    expect(next([ahead, backup({ id: 'a', day: 1 })], 1.1)).toEqual({ at: 2 * DAY_MS, backup: { kind: 'incremental', parentId: 'a' } })
+    const snapshot = { now: DAY_MS, since: 0, isWanted: true }
+    expect(nextSnapshot([ahead], snapshot).at).toBe(hour)
+    expect(nextSnapshot([], { ...snapshot, since: 400 * DAY_MS }).at).toBe(DAY_MS + hour)
+    expect(nextDrillAt([backup({ id: 'a', day: 0, drilledAt: 400 * DAY_MS })], DAY_MS)).toBe(hour / 4 + DAY_MS)
+  })
+
   it('is a full one at once when the last was found damaged, and waits after a failure', () => {
     expect(next([backup({ id: 'a', day: 0 }), backup({ id: 'b', day: 1, parentId: 'a', status: 'damaged' })], 1.1).at).toBe(1.1 * DAY_MS)
     const failed = backup({ id: 'f', day: 1, status: 'failed' })
     expect(next([failed], 1)).toEqual({ at: DAY_MS + hour, backup: { kind: 'full' } })
     expect(next([backup({ id: 'a', day: 0 }), failed], 1)).toEqual({ at: DAY_MS + hour, backup: { kind: 'incremental', parentId: 'a' } })
+  })
+})
+
+describe('a drill that fails', () => {
+  const end = { isDone: false, exitCode: 1, isOutOfMemory: false, output: 'PANIC: could not locate a valid checkpoint record' }
+
+  it('says that the backup is damaged where its own program has ended, and nothing of it where the machine was short of something', () => {
+    expect(isFaultOfMachine(end)).toBe(false)
+    expect(isFaultOfMachine({ ...end, exitCode: 0, isDone: true })).toBe(false)
+    expect(isFaultOfMachine({ ...end, isOutOfMemory: true })).toBe(true)
+    expect(isFaultOfMachine({ ...end, exitCode: undefined })).toBe(true)
+    expect(isFaultOfMachine({ ...end, exitCode: 137 })).toBe(true)
+    expect(isFaultOfMachine({ ...end, output: 'FATAL: could not extend file: No space left on device' })).toBe(true)
   })
 })

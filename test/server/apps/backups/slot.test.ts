@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SLOT } from '../../../../server/apps/backups/postgres/receiver.ts'
 import { backupsOf, updateBackup } from '../../../../server/apps/backups/rows/backup-store.ts'
-import { backupSetOf } from '../../../../server/apps/backups/rows/set-store.ts'
+import { backupSetOf, updateBackupSet } from '../../../../server/apps/backups/rows/set-store.ts'
 import { ensureSlot } from '../../../../server/apps/backups/work/slot.ts'
 import { createStreamHealth } from '../../../../server/apps/backups/work/stream-health.ts'
 import { datastoreById } from '../../../../server/apps/datastores/store.ts'
@@ -42,7 +42,7 @@ async function ensure(): Promise<string[]> {
       ...{ user: 'cpd_admin', password: postgres.password },
     },
     set: set(),
-    onLost: async () => void called.push('let go'),
+    onLost: async (timeline) => void called.push(`let go for time line ${timeline}`),
   })
   return called
 }
@@ -66,7 +66,7 @@ describe('the place in the log', () => {
       await postgres.sql`CHECKPOINT`
     }
     expect(await statusOfSlot()).toBe('lost')
-    expect(await ensure()).toEqual(['let go'])
+    expect(await ensure()).toEqual(['let go for time line 1'])
     expect(await statusOfSlot()).toBe('reserved')
     expect(backupsOf(server.db, id)[0]).toMatchObject({ kind: 'full', status: 'creating' })
     expect(set().problem).toContain('A full backup is taken')
@@ -82,23 +82,39 @@ describe('the health of a stream', () => {
 
   it('is told when a failure lasts, however often the stream was begun anew, and when it is over', () => {
     const health = createStreamHealth({ db: server.db, now: () => now })
-    health.sound(id)
+    health.sound(id, 'streamed')
     expect(set().problem).toBeNull()
     const before = failedTimes()
-    expect(health.failed(datastore(), 'connection refused')).toBe('first')
+    expect(health.failed(datastore(), 'streamed', 'connection refused')).toBe('first')
     for (let second = 0; second < 59; second += 1) {
       now += 1000
-      expect(health.failed(datastore(), 'connection refused')).toBe('again')
+      expect(health.failed(datastore(), 'streamed', 'connection refused')).toBe('again')
     }
     expect(failedTimes()).toBe(before)
     now += 1000
-    health.failed(datastore(), 'connection refused')
+    health.failed(datastore(), 'streamed', 'connection refused')
     now += 1000
-    health.failed(datastore(), 'connection refused')
+    health.failed(datastore(), 'streamed', 'connection refused')
     expect(failedTimes()).toBe(before + 1)
     expect(set().problem).toBe('connection refused')
-    health.sound(id)
+    health.sound(id, 'streamed')
     expect(set().problem).toBeNull()
     expect(eventTypes().at(-1)).toBe('postgres_wal_archive_resumed')
+  })
+
+  it('is told as well when what is received cannot be stored, until it can', () => {
+    const health = createStreamHealth({ db: server.db, now: () => now })
+    health.failed(datastore(), 'stored', 'no room')
+    now += 60_000
+    health.sound(id, 'streamed')
+    health.failed(datastore(), 'stored', 'no room')
+    expect(set().problem).toBe('no room')
+    health.sound(id, 'streamed')
+    expect(set().problem).toBe('no room')
+    health.sound(id, 'stored')
+    expect(set().problem).toBeNull()
+    updateBackupSet(server.db, id, { problem: 'the place was lost' })
+    health.sound(id, 'stored')
+    expect(set().problem).toBe('the place was lost')
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { crc64 } from '../../../../server/apps/backups/key-value/crc64.ts'
 import { keysRead } from '../../../../server/apps/backups/key-value/restore-script.ts'
-import { checkedSnapshot } from '../../../../server/apps/backups/key-value/snapshot-check.ts'
+import { crc64 } from '../../../../server/apps/backups/repository/crc64.ts'
+import { checkedSnapshot } from '../../../../server/apps/backups/repository/snapshot-check.ts'
 
 const digestOf = (...parts: (string | Uint8Array)[]): string => {
   const sum = crc64()

@@ -1,5 +1,5 @@
-import { BackupDamaged } from '../repository/pack.ts'
 import { crc64 } from './crc64.ts'
+import { BackupDamaged } from './pack.ts'
 
 /** `REDIS0011`, or `VALKEY080` of Valkey from 9 on: the program that the format is of, and its version. See rdb.c of both. */
 const headPattern = /^(?:REDIS\d{4}|VALKEY\d{3})$/
