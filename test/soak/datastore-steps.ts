@@ -238,8 +238,17 @@ const foldersIn = ({ cpd }: World, folder: 'services' | 'disks' | 'backups'): st
 /** Servers of databases by the volume that they run on: two on one would damage it. */
 async function doubled({ cpd }: World): Promise<string[]> {
   const servers = processesOf(cpd.paths.data).filter((pid) => /(^|\/)postgres -D /.test(commandLine(pid)))
-  const volumes = servers.flatMap((pid) => volumeOf(pid))
+  // A connection's process is called as its server is until it has a title of its own.
+  const volumes = servers.filter((pid) => !servers.includes(parentOf(pid))).flatMap((pid) => volumeOf(pid))
   return volumes.filter((volume, index) => volumes.indexOf(volume) !== index).map((volume) => `two servers run on ${volume}`)
+}
+
+function parentOf(pid: number): number {
+  try {
+    return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+  } catch {
+    return 0
+  }
 }
 
 function volumeOf(pid: number): string[] {
@@ -256,7 +265,8 @@ function volumeOf(pid: number): string[] {
 async function left(world: World): Promise<string[]> {
   const { cpd } = world
   const folder = join(cpd.paths.data, 'backups', 'restores')
-  const restores = () => (existsSync(folder) ? readdirSync(folder) : [])
+  // The way of the standby to its primary is there as long as that is.
+  const restores = () => (existsSync(folder) ? readdirSync(folder).filter((name) => !name.endsWith('.way')) : [])
   const isClear = () => restores().length === 0 && foldersIn(world, 'disks').length <= MOST_VOLUMES
   await until('nothing of what was made is left', isClear, LONG_MS).catch(() => undefined)
   const volumes = foldersIn(world, 'disks')
