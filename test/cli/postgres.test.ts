@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
+import { AppError } from '../../shared/error.ts'
 import type { Postgres } from '../../shared/postgres.ts'
 import { exampleDatabase as database, pageOf } from './examples.ts'
 import { type Answers, type FakeServer, startFakeServer } from './fake-server.ts'
@@ -107,6 +108,32 @@ test('databases are listed, shown, changed, stopped, started and deleted', async
   expect((await run(['restart', 'shop'])).stdout).toBe('shop is available.\n')
   expect((await run(['delete', 'shop'])).exitCode).toBe(2)
   expect((await run(['delete', 'shop', '--yes'])).stdout).toMatch(/^Deleted shop\.\n.*cpctl postgres recover dpg-/)
+})
+
+test('who types SQL to a suspended database is told so, and who waits for one that does not come up, where to look', async () => {
+  const suspended = { ...database, status: 'suspended' as const }
+  const run = serving({ listPostgres: () => pageOf('postgres', [suspended]) })
+  const { exitCode, stderr } = await run(['psql', 'shop', '-c', 'SELECT 1'])
+  expect(exitCode).toBe(1)
+  expect(stderr).toBe('Error: shop is suspended.\ncpctl postgres resume shop starts it.\n')
+  await server.stop()
+  const statuses = ['creating', 'unavailable', 'available'] as const
+  let asked = 0
+  const waiting = serving({
+    createPostgres: () => ({ ...database, status: statuses[0] }),
+    getPostgres: () => ({ ...database, status: statuses[++asked] ?? 'available' }),
+  })
+  expect((await waiting(['create', 'shop'])).stderr).toMatch(/shop is creating …\nshop is unavailable, .*cpctl events --service shop/)
+})
+
+test('a refused deletion tells who refers to the database, a line each', async () => {
+  const details = [{ path: '', message: 'web (DATABASE_URL), srv-1, refers to it' }]
+  const run = serving({
+    deletePostgres: () => {
+      throw new AppError('conflict', 'Variables refer to shop: web (DATABASE_URL).', { details })
+    },
+  })
+  expect((await run(['delete', 'shop', '--yes'])).stderr).toContain('\n  web (DATABASE_URL), srv-1, refers to it\n')
 })
 
 test('read replicas and a standby are asked for, and a list of replicas is changed name by name', async () => {
