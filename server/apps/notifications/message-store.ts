@@ -1,5 +1,7 @@
 import type { Database } from 'bun:sqlite'
+import { Type } from '@sinclair/typebox'
 import type { NotificationChannel } from '../../../shared/notification.ts'
+import { json } from '../../platform/db/json-column.ts'
 import { tableOf } from '../../platform/db/table.ts'
 
 /** A message on its way. */
@@ -10,6 +12,8 @@ export interface StoredMessage {
   userId: string | null
   subject: string
   text: string
+  /** Ids of the services and datastores that it is about, and null where it is about the workspace. */
+  about: (string | null)[]
   attempts: number
   nextAttemptAt: number
 }
@@ -21,6 +25,7 @@ const messages = tableOf<StoredMessage>('notification_messages', {
   userId: 'user_id',
   subject: 'subject',
   text: 'text',
+  about: { column: 'about', as: json({ schema: Type.Array(Type.Union([Type.String(), Type.Null()])) }) },
   attempts: 'attempts',
   nextAttemptAt: 'next_attempt_at',
 })

@@ -21,7 +21,8 @@ export async function makeMessages(context: MessageContext, workspaceId: string)
   context.db.transaction(() => {
     for (const [addressee, seen] of addressees(context, workspaceId, told)) {
       const message: Composed = composeMessage(seen, name)
-      insertMessage(context.db, { workspaceId, ...addressee, ...message, nextAttemptAt: context.now() })
+      const about = [...new Set(seen.map(({ serviceId }) => serviceId))]
+      insertMessage(context.db, { workspaceId, ...addressee, ...message, about, nextAttemptAt: context.now() })
     }
     dropItems(context.db, workspaceId, last.id)
   })()

@@ -13,7 +13,7 @@ import { dropMessage, messagesDue, nextMessageAt, postponeMessage, type StoredMe
 import { makeMessages } from './messages.ts'
 import { messageDueAt, retryAt } from './plan.ts'
 import { nextOverAt } from './problem-store.ts'
-import { recipientsOf } from './recipients.ts'
+import { maySee, recipientsOf } from './recipients.ts'
 import { type SendContext, sendMessage } from './send.ts'
 
 type NotificationContext = SendContext & Parameters<typeof makeMessages>[0] & Pick<AppContext, 'after'>
@@ -64,9 +64,12 @@ export function createNotificationWork(context: NotificationContext): Notificati
     else postponeMessage(db, id, { attempts, nextAttemptAt })
   }
 
-  /** Between attempts somebody may have left, or have said that they want no more. */
-  const isUnwanted = ({ workspaceId, channel, userId }: StoredMessage): boolean =>
-    channel === 'email' && !recipientsOf(db, workspaceId).some((recipient) => recipient.userId === userId)
+  /** Between attempts somebody may have left, have said that they want no more, or have been confined to what this is not about. */
+  function isUnwanted({ workspaceId, channel, userId, about }: StoredMessage): boolean {
+    if (channel !== 'email') return false
+    const recipient = recipientsOf(db, workspaceId).find((one) => one.userId === userId)
+    return recipient === undefined || !about.every((id) => maySee(db, recipient, id))
+  }
 
   return {
     poke: () => driver.poke(FEED),

@@ -40,6 +40,7 @@ import datastoreDisks from './migrations/0036_datastore_disks.sql' with { type: 
 import replicaLags from './migrations/0037_replica_lags.sql' with { type: 'text' }
 import failovers from './migrations/0038_failovers.sql' with { type: 'text' }
 import backupCopies from './migrations/0039_backup_copies.sql' with { type: 'text' }
+import messagesAbout from './migrations/0040_messages_about.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -82,6 +83,7 @@ const migrations: Migration[] = [
   { version: 37, up: [replicaLags], down: '' },
   { version: 38, up: [failovers], down: '' },
   { version: 39, up: [backupCopies], down: '' },
+  { version: 40, up: [messagesAbout], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

@@ -86,14 +86,37 @@ test('a mail that is to be tried again goes to nobody who has left meanwhile', a
   const userId = addPerson(world, 'viewer')
   db.query('UPDATE users SET email_proven_at = 1 WHERE id = ?').run(userId)
   const again = { workspaceId, channel: 'email', userId, subject: 'shop: Deploy failed', text: 'again' } as const
-  insertMessage(db, { ...again, nextAttemptAt: world.clock.now() + MINUTE_MS })
-  insertMessage(db, { ...again, nextAttemptAt: world.clock.now() + 3 * MINUTE_MS })
+  insertMessage(db, { ...again, about: [serviceId], nextAttemptAt: world.clock.now() + MINUTE_MS })
+  insertMessage(db, { ...again, about: [serviceId], nextAttemptAt: world.clock.now() + 3 * MINUTE_MS })
   world.kill()
   await world.pass(2 * MINUTE_MS)
   expect(mails()).toHaveLength(1)
   db.query('DELETE FROM members WHERE user_id = ?').run(userId)
   await world.pass(5 * MINUTE_MS)
   expect(mails()).toHaveLength(1)
+  expect(db.query('SELECT * FROM notification_messages').all()).toEqual([])
+})
+
+test('a mail that is to be tried again goes to nobody who may not see any more what it is about', async () => {
+  const { db } = world.server
+  const { workspaceId } = world
+  const other = await createService(world.server, { name: 'other' })
+  const people = [[serviceId], [other], [serviceId, other]].map((scope) => {
+    const userId = addPerson(world, 'viewer')
+    db.query('UPDATE users SET email_proven_at = 1 WHERE id = ?').run(userId)
+    return { userId, scope }
+  })
+  const message = { workspaceId, channel: 'email', subject: 'shop: Deploy failed', text: 'again' } as const
+  for (const { userId } of people)
+    insertMessage(db, { ...message, about: [serviceId], userId, nextAttemptAt: world.clock.now() + MINUTE_MS })
+  for (const { userId, scope } of people) db.query('UPDATE members SET scope = ? WHERE user_id = ?').run(JSON.stringify(scope), userId)
+  world.kill()
+  await world.pass(2 * MINUTE_MS)
+  expect(
+    mails()
+      .map(({ to }) => to)
+      .sort(),
+  ).toEqual([people[0], people[2]].map((one) => `${one?.userId}@example.com`).sort())
   expect(db.query('SELECT * FROM notification_messages').all()).toEqual([])
 })
 
