@@ -102,6 +102,16 @@ function engineContract(makeWorld: () => ContractWorld): void {
       expect(views).toEqual([expect.not.objectContaining({ port: expect.anything() })])
     })
 
+    test('tells the ports that it listens on, and of loopback only where connections can be led there', async () => {
+      const spec = world.instance([{ answer: 'here' }, 'serve'])
+      await engine.start(spec)
+      const state = await engine.inspect(spec.instanceId)
+      const port = state?.status === 'running' ? state.endpoint?.port : undefined
+      await until('it listens', async () => (await engine.listeners(spec.instanceId)).some((one) => one.port === port))
+      const reaches = (await engine.listeners(spec.instanceId)).map(({ reach }) => reach)
+      if (engine.exposeLoopback === undefined) expect(reaches).not.toContain('loopback')
+    })
+
     test('refuses the id of an instance that has ended', async () => {
       const spec = world.instance([{ exit: 0 }])
       await run(spec)

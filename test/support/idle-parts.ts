@@ -34,7 +34,6 @@ export const idleEngine: Engine = {
   freeze: async () => {},
   thaw: async () => {},
   link: async () => {},
-  exposeLoopback: async () => false,
   listeners: async () => [],
   siblingConnections: async () => 0,
   usage: async () => undefined,

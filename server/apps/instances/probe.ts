@@ -48,7 +48,7 @@ function checkOf(context: AppContext, service: StoredService, { id, address, por
     port,
     path: releaseById(context.db, releaseId)?.settings.healthCheckPath ?? '',
     host: hostOf(context, service.slug),
-    refused: async () => void (await engine.exposeLoopback(id, check.port)),
+    refused: async () => void (await engine.exposeLoopback?.(id, check.port)),
     // Another app may have taken the port while it was free.
     ...(!engine.capabilities.ownNetworks && { listens: async () => isReachedAt(check.port, await engine.listeners(id)) }),
   }

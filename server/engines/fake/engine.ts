@@ -77,7 +77,6 @@ export function createFakeEngine(machine: FakeMachine, options: FakeEngineOption
     thaw: (id) => faults.around('thaw', () => setFrozen(id, false)),
     link: (owners) => faults.around('link', async () => machine.links.link(owners)),
     ...(!capabilities.ownNetworks && { siblingHost: ({ number }) => `10.98.${number >> 8}.${number & 255}` }),
-    exposeLoopback: () => faults.around('exposeLoopback', async () => false),
     listeners: (id) =>
       faults.around('listeners', async () =>
         [...(running(id)?.program.ports ?? [])].sort((a, b) => a - b).map((port) => ({ port, reach: 'address' as const })),

@@ -6,7 +6,7 @@ import type { Volumes } from '../port/volumes.ts'
 export type VolumeCall = Exclude<keyof Volumes, 'capabilities' | 'roomBytes' | 'pathProblem' | 'pathOf'>
 
 export type Call =
-  | Exclude<keyof Engine, 'name' | 'epoch' | 'siblingHost' | 'capabilities' | 'output' | 'volumes' | 'onExit' | 'close'>
+  | Exclude<keyof Engine, 'name' | 'epoch' | 'siblingHost' | 'exposeLoopback' | 'capabilities' | 'output' | 'volumes' | 'onExit' | 'close'>
   | 'readOutput'
   | 'releaseOutput'
   | 'removeOutput'

@@ -41,7 +41,7 @@ export interface LinkedOwner {
 
 export interface Listener {
   port: number
-  /** Connections reach the port at the instance's address, at its loopback address only (see `exposeLoopback`), or by no way of the engine. */
+  /** Connections reach the port at the instance's address, there once `exposeLoopback` was asked for it, or by no way of the engine. */
   reach: 'address' | 'loopback' | 'nowhere'
 }
 
@@ -110,7 +110,7 @@ export type ExitListener = (instanceId: string, state: ExitedState) => void
 
 /** What differs between engines, as facts to plan by: nobody asks an engine for its name. */
 export interface Capabilities {
-  /** Each instance has a network of its own, so that two may listen on the same port number and never meet. */
+  /** Each instance has a network of its own, as a namespace, container or pod has: two may listen on the same port number and never meet. */
   ownNetworks: boolean
   /** Connections that siblings have to an instance past the ingress can be counted, so that a drain and a sleep wait for them. */
   siblingConnections: boolean
@@ -175,8 +175,11 @@ export interface Engine {
   /** Where the ingress is to listen for the siblings of an owner; absent where the engine leads them to its instances itself. */
   siblingHost?(owner: Owner): string
 
-  /** Makes a port that a running instance has on loopback only reachable at its address; tells whether there is one. Idempotent and cheap. */
-  exposeLoopback(instanceId: string, port: number): Promise<boolean>
+  /**
+   * Makes a port that a running instance has on loopback only reachable at its address; tells whether there is one. Idempotent and cheap.
+   * Absent where nobody can lead into an instance's network from outside: `listeners` tells such a port as reached nowhere there.
+   */
+  exposeLoopback?(instanceId: string, port: number): Promise<boolean>
 
   /** Ports that a running instance listens on, and from where each is reached. */
   listeners(instanceId: string): Promise<Listener[]>

@@ -62,6 +62,7 @@ export interface ProcessTerminalSpec extends Omit<Workload, 'outputPath'> {
 type PlacedCall = 'link' | 'start' | 'openTerminal' | 'output' | 'volumes' | 'limitSpace' | 'heldSpace' | 'emptyTemporary'
 
 export interface ProcessEngine extends Omit<Engine, PlacedCall> {
+  exposeLoopback: NonNullable<Engine['exposeLoopback']>
   link(owners: readonly LinkedOwner[]): Promise<void>
   readonly volumeMounts: VolumeMounts
   /** A port for an instance that is about to be started, which no other of the same network is given meanwhile. @throws AppError `unavailable` when all are in use. */
