@@ -110,7 +110,9 @@ async function whole(dir: string): Promise<void> {
     return child
   }
   try {
-    const upstreamPort = Number(await firstText(start(OTHER_CORE, [process.execPath, join(import.meta.dirname, 'ingress/upstream.ts')])))
+    const upstreamPort = Number(
+      await firstText(start(OTHER_CORE, [process.execPath, join(import.meta.dirname, 'ingress/upstream-child.ts')])),
+    )
     const startIngress = async (kind: 'with' | 'without'): Promise<Ingress> => {
       const socketPath = join(dir, `${kind}.sock`)
       const program = join(import.meta.dirname, 'traffic-ingress.ts')
