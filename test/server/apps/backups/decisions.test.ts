@@ -11,7 +11,8 @@ import { randomNumbers } from '../../../support/random-numbers.ts'
 const SEEDS = Number(process.env.CHAOS_SEEDS ?? 100)
 const DAYS = 40
 const HOUR_MS = DAY_MS / 24
-const RETENTION_MS = 7 * DAY_MS
+const RETENTION_DAYS = 7
+const RETENTION_MS = RETENTION_DAYS * DAY_MS
 const SEGMENT_BYTES = 16n * 1024n * 1024n
 const MOST_LINKS = 8
 
@@ -70,7 +71,7 @@ const windows = ({ backups, wal, now }: Life) =>
 
 /** Removes what nobody needs; a kill leaves the rest to the next, and one that has begun to go. */
 function forget(life: Life, isKilled: boolean): void {
-  const { remove, walFrom } = retain(life.backups, { since: life.now - RETENTION_MS, now: life.now })
+  const { remove, walFrom } = retain(life.backups, { since: life.now - RETENTION_MS, now: life.now, least: RETENTION_DAYS })
   const reached = isKilled ? life.below(remove.length + 1) : remove.length
   life.backups = life.backups.filter(({ id }) => !remove.slice(0, reached).includes(id))
   const going = remove[reached]
