@@ -6,6 +6,7 @@ import { ensureSelfToolchain } from '../../../../server/builders/toolchains/self
 import { FROM_FIRST_PACKAGE } from '../../../../server/builders/toolchains/stand-in.ts'
 import type { Toolchains } from '../../../../server/builders/toolchains/tool.ts'
 import { DEFAULT_TOOLCHAIN_PATH, findToolchains } from '../../../../server/builders/toolchains/toolchains.ts'
+import { warmGoCache } from '../../../support/go-cache.ts'
 import { type Built, firstAnswer, openWorkbench, type Workbench } from './workbench.ts'
 
 const TIMEOUT_MS = 300_000
@@ -83,6 +84,7 @@ test('flask is installed into an environment that survives the move', { timeout:
 })
 
 test('go-module is compiled with its module and answers', { timeout: TIMEOUT_MS }, async () => {
+  await warmGoCache(join(bench.box, 'cache/go-build'))
   const built = await bench.build('go-module')
   expect(await firstAnswer(built), told(built)).toMatch(/^go-module 1 [0-9a-f-]{36}\n$/)
 })
