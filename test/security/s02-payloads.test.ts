@@ -23,11 +23,8 @@ afterAll(() => platform.close())
 
 const send = async (path: string, options: CallOptions): Promise<Reply> => {
   const reply = await call(platform.url + path, { token: platform.adminToken, ...options })
-  expect({ path, body: reply.status < 500 ? '' : reply.body, status: reply.status < 500 ? 0 : reply.status }).toEqual({
-    path,
-    body: '',
-    status: 0,
-  })
+  // There are a hundred thousand of them, and `expect` costs as much as the request.
+  if (reply.status >= 500) expect.fail(`${path}: ${reply.status} ${JSON.stringify(reply.body)}`)
   await discarded(path, reply)
   return reply
 }
