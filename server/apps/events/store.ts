@@ -64,6 +64,14 @@ export const forgetEventsOf = (db: Database, workspaceId: string, count: number)
     .query('DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE workspace_id = $workspaceId LIMIT $count)')
     .run({ workspaceId, count }).changes
 
+/** When something of this type happened last to a service or datastore (ms since 1970); undefined where it is not known to have. */
+export const newestEventAt = (db: Database, id: string, type: EventType): number | undefined =>
+  db
+    .query<{ at: number }, [string, string]>(
+      'SELECT created_at AS at FROM events WHERE service_id = ? AND type = ? ORDER BY seq DESC LIMIT 1',
+    )
+    .get(id, type)?.at
+
 /** An event of this workspace; undefined where it has none of this id. */
 export const findEvent = (db: Database, workspaceId: string, id: string): StoredEvent | undefined =>
   events.get(db, 'WHERE id = $id AND workspace_id = $workspaceId', { workspaceId, id })

@@ -8,6 +8,7 @@ import { standbyOf } from '../datastores/failover.ts'
 import { newestLag } from '../datastores/lag-store.ts'
 import { refuseReplica, refuseUnlessReady } from '../datastores/operations.ts'
 import { datastoreById, OWNER_KIND, type StoredDatastore, updateDatastore } from '../datastores/store.ts'
+import { newestEventAt } from '../events/store.ts'
 
 const RECENT_SECONDS = 60
 /** A standby that is further behind would lose what was acknowledged. */
@@ -29,18 +30,23 @@ export function requestFailover(context: AppContext, datastore: StoredDatastore)
 }
 
 /** After so many ends in a row the files of a server are taken for broken. */
-const MOST_RESTARTS = 5
+const MOST_ENDS = 5
 const KNOWN_SECONDS = 10 * 60
 
 export interface Failing {
-  restarts: number
+  /** When its server has ended, and when it last came up, in milliseconds since 1970. */
+  endedAt: readonly number[]
+  cameUpAt: number | undefined
   isRunning: boolean
   isStandbyInStep: boolean
 }
 
-/** Whether a standby takes the place of a server that does not come up. One that was not in step before is no help. */
-export const isToFailOver = ({ restarts, isRunning, isStandbyInStep }: Failing): boolean =>
-  !isRunning && restarts >= MOST_RESTARTS && isStandbyInStep
+/**
+ * Whether a standby takes the place of a server that does not come up. One that was not in step before is no help, and ends between which it
+ * came up are none of broken files: a start loses nothing, and the standby may lack the last that was acknowledged.
+ */
+export const isToFailOver = ({ endedAt, cameUpAt = 0, isRunning, isStandbyInStep }: Failing): boolean =>
+  !isRunning && endedAt.filter((at) => at > cameUpAt).length >= MOST_ENDS && isStandbyInStep
 
 /** Has the standby take the place of a database whose server does not come up. */
 export function failOverIfBroken(context: AppContext, id: string): void {
@@ -49,9 +55,13 @@ export function failOverIfBroken(context: AppContext, id: string): void {
   const standby = standbyOf(context, datastore)
   if (standby === undefined) return
   const workloads = workloadsOf(context.db, OWNER_KIND, id)
-  const restarts = Math.max(0, ...workloads.map((workload) => workload.restarts))
-  const isRunning = workloads.some(({ phase }) => phase === 'running')
-  if (isToFailOver({ restarts, isRunning, isStandbyInStep: isInStep(context, standby, KNOWN_SECONDS) })) begin(context, id, 'fencing')
+  const failing = {
+    endedAt: workloads.flatMap(({ exits }) => exits.map(({ at }) => at)),
+    cameUpAt: newestEventAt(context.db, id, 'postgres_available'),
+    isRunning: workloads.some(({ phase }) => phase === 'running'),
+    isStandbyInStep: isInStep(context, standby, KNOWN_SECONDS),
+  }
+  if (isToFailOver(failing)) begin(context, id, 'fencing')
 }
 
 function isInStep({ db, now }: AppContext, { id, phase, failover }: StoredDatastore, withinSeconds: number): boolean {
