@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Postgres } from '../../shared/postgres.ts'
 import { allPages } from '../api/pages.ts'
+import { CliError } from '../base/error.ts'
 import { present } from '../base/present.ts'
 import { resolvePostgres } from '../finding/postgres.ts'
 import { addPlaceFilter, emptyIn, type PlaceOptions, placeFilter } from '../options/place.ts'
@@ -116,8 +117,17 @@ async function begin(
   const { id, name } = await resolvePostgres(context, nameOrId)
   await context.client.call(operation, { params: { postgresId: id } })
   const database = await untilAvailable(context, await context.client.call('getPostgres', { params: { postgresId: id } }))
+  if (operation === 'failoverPostgres') await requireFailedOver(context, id)
   if (context.isJson) context.printJson(database)
   else context.print(clean`${name} is ${database.status}.`)
+}
+
+/** @throws CliError saying why the database goes on itself. */
+async function requireFailedOver(context: Context, postgresId: string): Promise<void> {
+  const query = { type: ['postgres_failover_failed', 'postgres_cluster_leader_changed'] as const, limit: 1 }
+  const page = await context.client.call('listPostgresEvents', { params: { postgresId }, query: { ...query, type: [...query.type] } })
+  const { type, details } = page[0]?.event ?? {}
+  if (type === 'postgres_failover_failed') throw new CliError('conflict', String(details?.reason))
 }
 
 async function remove(context: Context, nameOrId: string, { yes, force }: { yes?: boolean; force?: boolean }): Promise<void> {

@@ -139,12 +139,15 @@ test('a refused deletion tells who refers to the database, a line each', async (
 test('read replicas and a standby are asked for, and a list of replicas is changed name by name', async () => {
   const replica = { id: `${id.slice(0, -1)}b`, name: 'reads' }
   const followed = { ...database, readReplicas: [replica], highAvailabilityEnabled: true }
+  const event = { id: 'evt-0b1c2d3e4f5g6h7i8j9k', timestamp: database.createdAt, serviceId: id }
+  const happened = [{ ...event, type: 'postgres_cluster_leader_changed', details: {} }]
   const run = serving({
     listPostgres: () => pageOf('postgres', [followed]),
     createPostgres: () => database,
     getPostgres: () => followed,
     updatePostgres: () => database,
     failoverPostgres: () => undefined,
+    listPostgresEvents: () => pageOf('event', happened),
   })
   await run(['create', 'shop', '--read-replica', 'reads', '--high-availability'])
   expect(server.received.find((call) => call.id === 'createPostgres')?.body).toEqual({
@@ -155,4 +158,6 @@ test('read replicas and a standby are asked for, and a list of replicas is chang
   expect((await run(['update', 'shop', '--remove-replica', 'none'])).stderr).toContain('It has: reads.')
   expect((await run(['get', 'shop'])).stdout).toMatch(/Standby: +on the same machine\nReplicas: +reads/)
   expect((await run(['failover', 'shop'])).stdout).toBe('shop is available.\n')
+  happened[0] = { ...event, type: 'postgres_failover_failed', details: { reason: 'The standby lacks something.' } }
+  expect(await run(['failover', 'shop'])).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('lacks something') })
 })
