@@ -138,6 +138,7 @@ export const ServiceUsage = Type.Object(
     memoryLimitBytes: Maybe('All instances together'),
     diskBytes: Maybe('Taken of its disk; null without one, and while it is not known'),
     diskLimitBytes: Maybe('Size of its disk'),
+    connections: Maybe('Of clients of a database or key-value store; null while it is not known, and for services'),
     requestsPerSecond: Maybe('null for what is not reached by HTTP'),
     errorsPerSecond: Maybe('Of these, answered with 5xx'),
     latencyP95Ms: Maybe('null where nothing was answered'),

@@ -59,6 +59,12 @@ const columns: (Column<ServiceUsage> & { dispensable: number })[] = [
     colour: (row) => heat(diskShare(row)),
     dispensable: 5,
   },
+  {
+    title: 'CONNS',
+    value: ({ connections }) => (connections === null ? '-' : String(connections)),
+    align: 'right',
+    dispensable: 6,
+  },
   { title: 'REQ/S', value: ({ requestsPerSecond }) => number(requestsPerSecond, 1), align: 'right', dispensable: 1 },
   {
     title: '5XX/S',

@@ -13,7 +13,7 @@ const { on, received, stop } = serverPerTest()
 const usage = (fields: Partial<ServiceUsage> = {}): ServiceUsage => ({
   ...{ serviceId, name: 'web', type: 'web_service', state: 'running', measuredAt: '2026-02-01T11:59:50.000Z', instances: 2 },
   ...{ cpu: 0.5, cpuLimit: 1, memoryBytes: 100 * 1024 * 1024, memoryLimitBytes: 1024 * 1024 * 1024 },
-  ...{ diskBytes: null, diskLimitBytes: null },
+  ...{ diskBytes: null, diskLimitBytes: null, connections: null },
   ...{ requestsPerSecond: 12.34, errorsPerSecond: 0, latencyP95Ms: 34.5, bytesInPerSecond: 1, bytesOutPerSecond: 2 },
   ...fields,
 })
@@ -32,18 +32,19 @@ const idle = usage({
   memoryLimitBytes: null,
 })
 
-const database = usage({ serviceId: exampleDatabase.id, name: 'shop', type: 'postgres', cpu: 0.1, requestsPerSecond: null })
+const database = usage({ serviceId: exampleDatabase.id, name: 'shop', type: 'postgres', cpu: 0.1, connections: 7, requestsPerSecond: null })
 
 describe('top', () => {
   test('prints one table, what uses most first, where it is not looked at', async () => {
-    const { stdout, exitCode } = await on({ listServiceUsage: () => [idle, usage(), worker] })('top')
+    const { stdout, exitCode } = await on({ listServiceUsage: () => [idle, usage(), worker, database] })('top')
     expect(exitCode).toBe(0)
     expect(stdout).toBe(
       [
-        'NAME    STATE          INST   CPU  CPU%     MEMORY  MEM%  DISK%  REQ/S  5XX/S    P95',
-        'worker  crash looping     1  0.90   90%  1000.0 MB   98%    80%      -      -      -',
-        'web     running           2  0.50   50%   100.0 MB   10%      -   12.3    0.0  35 ms',
-        'a-site  live              0     -     -          -     -      -   12.3    0.0  35 ms',
+        'NAME    STATE          INST   CPU  CPU%     MEMORY  MEM%  DISK%  CONNS  REQ/S  5XX/S    P95',
+        'worker  crash looping     1  0.90   90%  1000.0 MB   98%    80%      -      -      -      -',
+        'web     running           2  0.50   50%   100.0 MB   10%      -      -   12.3    0.0  35 ms',
+        'shop    running           2  0.10   10%   100.0 MB   10%      -      7      -    0.0  35 ms',
+        'a-site  live              0     -     -          -     -      -      -   12.3    0.0  35 ms',
         '',
       ].join('\n'),
     )

@@ -30,3 +30,12 @@ export const newestLag = (db: Database, datastoreId: string, { since, until }: {
     since,
     until,
   })
+
+const RECENT_SECONDS = 60
+
+/** How many seconds a replica was behind within the last minute; undefined where that is not known. `nowMs` is milliseconds since 1970. */
+export function lagSecondsNow(db: Database, datastoreId: string, nowMs: number): number | undefined {
+  const until = Math.floor(nowMs / 1000)
+  const newest = newestLag(db, datastoreId, { since: until - RECENT_SECONDS, until })
+  return newest && newest.lagMs / 1000
+}

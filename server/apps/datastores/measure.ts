@@ -1,6 +1,6 @@
 /** Asks servers of datastores how they are, seldom enough to be felt by nobody, and keeps what they say beside the other metrics. */
 import { AppError } from '../../../shared/error.ts'
-import { type DatastoreReading, sampleOf } from '../../telemetry/metrics/datastore-samples.ts'
+import { sampleOf } from '../../telemetry/metrics/datastore-samples.ts'
 import { fineLevel, floorTo } from '../../telemetry/metrics/levels.ts'
 import type { AppContext } from '../context.ts'
 import { runningServer } from './endpoint.ts'
@@ -11,7 +11,7 @@ type MeasureContext = Pick<AppContext, 'db' | 'now' | 'metrics'>
 
 /** Returns what measures a datastore where that is due, and when it is due again (ms since 1970); undefined while it does not run. */
 export function createMeasuring(context: MeasureContext, servers: DatastoreServers): (id: string) => Promise<number | undefined> {
-  const before = new Map<string, DatastoreReading>()
+  const before = context.metrics.datastores
   return async (id) => {
     const datastore = datastoreById(context.db, id)
     const running = runningServer(context.db, id)

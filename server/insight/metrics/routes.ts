@@ -46,7 +46,7 @@ const DEFAULT_QUANTILE = '0.95'
 
 export const metricRoutes: Handlers<MetricIds, InsightContext> = {
   listServiceUsage({ actor }, { db, metrics, now }) {
-    const shown = { db, latest: metrics.latest(), nowMs: now() }
+    const shown = { db, latest: metrics.latest(), datastores: metrics.datastores, nowMs: now() }
     const services = visibleServices(db, actor).map((service) => presentUsage(service, shown))
     const datastores = visibleDatastores(db, actor).map((datastore) => presentDatastoreUsage(datastore, shown))
     return [...services, ...datastores].toSorted((one, other) => one.name.localeCompare(other.name))

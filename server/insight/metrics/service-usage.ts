@@ -9,6 +9,7 @@ import { instancesOf } from '../../apps/workloads/instance-store.ts'
 import { isCrashLooping } from '../../runtime/workloads/backoff.ts'
 import { workloadsOf } from '../../runtime/workloads/store.ts'
 import { fineLevel } from '../../telemetry/metrics/levels.ts'
+import type { Metrics } from '../../telemetry/metrics/metrics.ts'
 import { requestsOf } from '../../telemetry/metrics/samples.ts'
 import { instancesIn, type ServiceSnapshot, type Snapshot } from '../../telemetry/metrics/snapshot.ts'
 import { cpuOf, latencyOf, memoryOf } from '../../telemetry/metrics/values.ts'
@@ -19,6 +20,7 @@ const FIFTH_CLASS = 5
 export interface UsageNow {
   db: Database
   latest: Snapshot | undefined
+  datastores: Metrics['datastores']
   nowMs: number
 }
 
@@ -28,7 +30,7 @@ const states: Record<DatastoreStatus, ServiceUsage['state']> = {
 }
 
 /** A datastore is told as a service that is not reached by HTTP. */
-export function presentDatastoreUsage(datastore: StoredDatastore, { db, latest }: UsageNow): ServiceUsage {
+export function presentDatastoreUsage(datastore: StoredDatastore, { db, latest, datastores }: UsageNow): ServiceUsage {
   const { id, name, kind } = datastore
   const snapshot = latest?.services.get(id)
   return {
@@ -36,6 +38,7 @@ export function presentDatastoreUsage(datastore: StoredDatastore, { db, latest }
     state: states[statusOf(datastore, workloadsOf(db, OWNER_KIND, id))],
     measuredAt: measuredAt(latest, snapshot),
     ...used(snapshot),
+    connections: datastores.get(id)?.figures.connections ?? null,
     ...notAsked,
   }
 }
@@ -50,6 +53,7 @@ export function presentUsage(service: StoredService, { db, latest, nowMs }: Usag
     state: stateOf(service, db, nowMs),
     measuredAt: measuredAt(latest, snapshot),
     ...used(snapshot),
+    connections: null,
     ...asked(service, snapshot),
   }
 }

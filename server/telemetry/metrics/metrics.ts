@@ -1,5 +1,5 @@
 import type { MetricsDatabase } from './database.ts'
-import type { DatastoreSample } from './datastore-samples.ts'
+import type { DatastoreReading, DatastoreSample } from './datastore-samples.ts'
 import { datastoreKind, type Kind, trafficKind, usageKind } from './kinds.ts'
 import type { Level } from './levels.ts'
 import { pauseUnless } from './pause.ts'
@@ -33,6 +33,8 @@ export interface Metrics {
   usageOfServices(query: SamplesQuery): SampleSeries<UsageSample>[]
   trafficOf(query: SamplesQuery): SampleSeries<TrafficSample>[]
   datastoresOf(query: SamplesQuery): SampleSeries<DatastoreSample>[]
+  /** What servers of datastores told last, by the id of the datastore; nothing of those that do not run. */
+  readonly datastores: Map<string, DatastoreReading>
   /** Stores what the server of a datastore told just now. @throws AppError `unavailable` while it cannot be stored. */
   noteDatastore(datastore: string, sample: DatastoreSample): void
   /** Never rejects: what cannot be removed now goes later. */
@@ -57,6 +59,7 @@ export function createMetrics(
     latest,
     totals,
     lagMs,
+    datastores: new Map(),
     usageOfInstances: (query) => read(usageKind, 'instances', query),
     usageOfServices: (query) => read(usageKind, 'services', query),
     trafficOf: (query) => read(trafficKind, 'services', query),

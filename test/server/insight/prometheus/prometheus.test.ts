@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { insertLag } from '../../../../server/apps/datastores/lag-store.ts'
 import type { Context } from '../../../../server/boot/serve/context.ts'
 import { LATENCY_BUCKETS, latencyBucket } from '../../../../server/ingress/traffic/latency.ts'
 import { exposition, type Family, formatFor } from '../../../../server/insight/prometheus/exposition.ts'
@@ -79,6 +80,8 @@ describe('a scrape', () => {
   let ids: string[]
   let latest: Snapshot | undefined
   let storeId = ''
+  let cacheId = ''
+  let replicaId = ''
   const snapshotOf = (id: string) => ({
     facts: { id, hasLiveRelease: true, cpuLimit: 500, memoryLimit: 512 },
     total: usageSample(0, { disk: 300, diskSize: 1000 }),
@@ -99,6 +102,13 @@ describe('a scrape', () => {
     }
     storeId = addDatastore(server, { workspaceId: await defaultWorkspaceId(server), name: 'orders', isSuspended: true })
     latest = { ...latest, services: new Map([...latest.services, [storeId, snapshotOf(storeId)]]) }
+    const workspaceId = await defaultWorkspaceId(server)
+    cacheId = addDatastore(server, { workspaceId, kind: 'key_value', name: 'cache', isSuspended: true })
+    replicaId = addDatastore(server, { workspaceId, name: 'orders-reads' })
+    server.db.query("UPDATE datastores SET role = 'replica', primary_id = ? WHERE id = ?").run(storeId, replicaId)
+    insertLag(server.db, { datastoreId: replicaId, at: Math.floor(Date.now() / 1000), lagMs: 1500 })
+    const figures = { connections: 3, memory: 1024, keys: 5, hits: 7, misses: 1, evictions: 2, operations: 9 }
+    for (const id of [cacheId, replicaId]) metrics.datastores.set(id, { workloadId: `${id}-1`, atMs: Date.now(), figures })
     for (const id of ids) for (const entry of countsOf('e', { [`${id}/x`]: 42 }).entries) totals.set(id, tallyOf(entry))
   })
   afterAll(() => server.close())
@@ -131,6 +141,20 @@ describe('a scrape', () => {
     expect(body).toMatch(/^cpd_build_info\{version="0\.0\.0-test"\} 1$/m)
   })
 
+  test('says what servers of datastores tell of themselves, and how far replicas are behind', async () => {
+    const { body } = await scrape()
+    const ofReplica = `{service="${replicaId}",service_name="orders-reads"}`
+    const ofStore = `{service="${cacheId}",service_name="cache"}`
+    expect(body).toContain(`cpd_datastore_up${ofReplica} 0\n`)
+    expect(body).toContain(`cpd_datastore_replication_lag_seconds${ofReplica} 1.5\n`)
+    for (const line of ['connections', 'operations_total', 'cache_hits_total', 'cache_misses_total'])
+      expect(body).toMatch(new RegExp(`^cpd_datastore_${line}\\{service="${cacheId}",service_name="cache"\\} \\d+$`, 'm'))
+    expect(body).toContain(`cpd_key_value_memory_bytes${ofStore} 1024\n`)
+    expect(body).toContain(`cpd_key_value_keys${ofStore} 5\n`)
+    expect(body).toContain(`cpd_key_value_evicted_keys_total${ofStore} 2\n`)
+    expect(body).not.toContain(`cpd_key_value_keys{service="${replicaId}"`)
+  })
+
   test('says what databases use, and nothing of requests for them', async () => {
     const { body } = await scrape()
     expect(body).toContain(
@@ -140,7 +164,8 @@ describe('a scrape', () => {
     expect(body).toContain(`cpd_service_disk_used_bytes{service="${storeId}",service_name="orders"} 300\n`)
     expect(body).toContain(`cpd_service_disk_size_bytes{service="${storeId}",service_name="orders"} 1000\n`)
     expect(body).not.toContain(`cpd_http_bytes_total{service="${storeId}"`)
-    expect(body).toContain('cpd_datastores{kind="postgres"} 1\n')
+    expect(body).toContain('cpd_datastores{kind="postgres"} 2\n')
+    expect(body).not.toContain(`cpd_datastore_up{service="${storeId}"`)
     const { body: listed } = await call<ServiceUsage[]>(`${server.url}/v1/metrics`, { token: server.adminToken })
     expect(listed.find(({ serviceId }) => serviceId === storeId)).toMatchObject({
       name: 'orders',
