@@ -27,6 +27,7 @@ import { postgresInsightOperations } from './postgres-insight.ts'
 import { postgresTransferOperations } from './postgres-transfers.ts'
 import { postgresTunnelOperations } from './postgres-tunnel.ts'
 import { projectOperations } from './projects.ts'
+import { redisBackupOperations, redisOperations } from './redis.ts'
 import { roleOperations } from './roles.ts'
 import { serviceSettingOperations } from './service-settings.ts'
 import { serviceOperations } from './services.ts'
@@ -66,6 +67,8 @@ export const operations = {
   ...postgresTunnelOperations,
   ...backupOperations,
   ...keyValueOperations,
+  ...redisOperations,
+  ...redisBackupOperations,
   ...certificateOperations,
   ...logOperations,
   ...metricOperations,

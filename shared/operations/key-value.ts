@@ -11,96 +11,91 @@ import {
   KeyValueRotated,
   KeyValueRotation,
   KeyValueStats,
-  RedisConnectionInfo,
 } from '../key-value.ts'
 import { defineOperations } from '../operation.ts'
 import { PageOf } from '../schema.ts'
 
 const params = Type.Object({ keyValueId: Type.String({ description: 'Id of the key-value store' }) })
 
-const list = { method: 'GET', access: 'datastores.read', tag: 'Key value', query: KeyValueQuery } as const
-
-const create = {
-  method: 'POST',
-  access: 'datastores.create',
-  tag: 'Key value',
-  body: KeyValueCreate,
-  responses: { 201: KeyValue },
-  errors: ['not_found', 'conflict', 'not_configured', 'unavailable'],
-  creates: true,
-} as const
-
-const get = {
-  method: 'GET',
-  access: 'datastores.read',
-  tag: 'Key value',
-  params,
-  responses: { 200: KeyValue },
-  errors: ['not_found'],
-} as const
-
-const update = {
-  method: 'PATCH',
-  access: 'datastores.update',
-  inProtected: 'depends',
-  tag: 'Key value',
-  description: 'Another plan restarts it, which takes a moment; all else is in force at once.',
-  params,
-  body: KeyValuePatch,
-  responses: { 200: KeyValue },
-  errors: ['not_found', 'conflict'],
-} as const
-
-const remove = {
-  method: 'DELETE',
-  access: 'datastores.delete',
-  inProtected: 'refused',
-  tag: 'Key value',
-  params,
-  query: ForceDeletion,
-  responses: { 204: null },
-  errors: ['not_found', 'conflict'],
-} as const
-
-const suspend = {
-  method: 'POST',
-  access: 'datastores.update',
-  inProtected: 'refused',
-  tag: 'Key value',
-  description: 'What it holds is kept, unless it persists nothing.',
-  params,
-  responses: { 202: null },
-  errors: ['not_found', 'conflict'],
-} as const
-
-const resume = {
-  method: 'POST',
-  access: 'datastores.update',
-  tag: 'Key value',
-  params,
-  responses: { 202: null },
-  errors: ['not_found', 'conflict'],
-} as const
-
-const connectionInfo = {
-  method: 'GET',
-  access: 'datastores.credentials',
-  inProtected: 'refused',
-  tag: 'Key value',
-  description: 'Answers from the moment of creation on.',
-  params,
-  errors: ['not_found'],
-} as const
-
-/** Key-value stores, under both names that clients of Render's API know them by. */
+/** Key-value stores, each a server of its own. */
 export const keyValueOperations = defineOperations({
-  listKeyValue: { ...list, path: '/v1/key-value', summary: 'List key-value stores', responses: { 200: PageOf('keyValue', KeyValue) } },
-  createKeyValue: { ...create, path: '/v1/key-value', summary: 'Create a key-value store' },
-  getKeyValue: { ...get, path: '/v1/key-value/:keyValueId', summary: 'One key-value store' },
-  updateKeyValue: { ...update, path: '/v1/key-value/:keyValueId', summary: 'Change a key-value store' },
-  deleteKeyValue: { ...remove, path: '/v1/key-value/:keyValueId', summary: 'Delete a key-value store with everything in it' },
-  suspendKeyValue: { ...suspend, path: '/v1/key-value/:keyValueId/suspend', summary: 'Suspend a key-value store' },
-  resumeKeyValue: { ...resume, path: '/v1/key-value/:keyValueId/resume', summary: 'Resume a key-value store' },
+  listKeyValue: {
+    path: '/v1/key-value',
+    summary: 'List key-value stores',
+    method: 'GET',
+    access: 'datastores.read',
+    tag: 'Key value',
+    query: KeyValueQuery,
+    responses: { 200: PageOf('keyValue', KeyValue) },
+  },
+  createKeyValue: {
+    path: '/v1/key-value',
+    summary: 'Create a key-value store',
+    method: 'POST',
+    access: 'datastores.create',
+    tag: 'Key value',
+    body: KeyValueCreate,
+    responses: { 201: KeyValue },
+    errors: ['not_found', 'conflict', 'not_configured', 'unavailable'],
+    creates: true,
+  },
+  getKeyValue: {
+    path: '/v1/key-value/:keyValueId',
+    summary: 'One key-value store',
+    method: 'GET',
+    access: 'datastores.read',
+    tag: 'Key value',
+    params,
+    responses: { 200: KeyValue },
+    errors: ['not_found'],
+  },
+  updateKeyValue: {
+    path: '/v1/key-value/:keyValueId',
+    summary: 'Change a key-value store',
+    method: 'PATCH',
+    access: 'datastores.update',
+    inProtected: 'depends',
+    tag: 'Key value',
+    description: 'Another plan restarts it, which takes a moment; all else is in force at once.',
+    params,
+    body: KeyValuePatch,
+    responses: { 200: KeyValue },
+    errors: ['not_found', 'conflict'],
+  },
+  deleteKeyValue: {
+    path: '/v1/key-value/:keyValueId',
+    summary: 'Delete a key-value store with everything in it',
+    method: 'DELETE',
+    access: 'datastores.delete',
+    inProtected: 'refused',
+    tag: 'Key value',
+    params,
+    query: ForceDeletion,
+    responses: { 204: null },
+    errors: ['not_found', 'conflict'],
+  },
+  suspendKeyValue: {
+    path: '/v1/key-value/:keyValueId/suspend',
+    summary: 'Suspend a key-value store',
+    method: 'POST',
+    access: 'datastores.update',
+    inProtected: 'refused',
+    tag: 'Key value',
+    description: 'What it holds is kept, unless it persists nothing.',
+    params,
+    responses: { 202: null },
+    errors: ['not_found', 'conflict'],
+  },
+  resumeKeyValue: {
+    path: '/v1/key-value/:keyValueId/resume',
+    summary: 'Resume a key-value store',
+    method: 'POST',
+    access: 'datastores.update',
+    tag: 'Key value',
+    params,
+    responses: { 202: null },
+    errors: ['not_found', 'conflict'],
+  },
   restartKeyValue: {
     method: 'POST',
     path: '/v1/key-value/:keyValueId/restart',
@@ -124,8 +119,14 @@ export const keyValueOperations = defineOperations({
     errors: ['not_found', 'conflict', 'unavailable'],
   },
   getKeyValueConnectionInfo: {
-    ...connectionInfo,
     path: '/v1/key-value/:keyValueId/connection-info',
+    method: 'GET',
+    access: 'datastores.credentials',
+    inProtected: 'refused',
+    tag: 'Key value',
+    description: 'Answers from the moment of creation on.',
+    params,
+    errors: ['not_found'],
     summary: 'How a key-value store is connected to, with its password',
     responses: { 200: KeyValueConnectionInfo },
   },
@@ -154,23 +155,5 @@ export const keyValueOperations = defineOperations({
     bodyOptional: true,
     responses: { 201: KeyValueRotated },
     errors: ['not_found', 'conflict'],
-  },
-  listRedis: {
-    ...list,
-    path: '/v1/redis',
-    summary: 'List key-value stores under their old name',
-    responses: { 200: PageOf('redis', KeyValue) },
-  },
-  createRedis: { ...create, path: '/v1/redis', summary: 'Create a key-value store under its old name' },
-  getRedis: { ...get, path: '/v1/redis/:keyValueId', summary: 'One key-value store under its old name' },
-  updateRedis: { ...update, path: '/v1/redis/:keyValueId', summary: 'Change a key-value store under its old name' },
-  deleteRedis: { ...remove, path: '/v1/redis/:keyValueId', summary: 'Delete a key-value store under its old name' },
-  suspendRedis: { ...suspend, path: '/v1/redis/:keyValueId/suspend', summary: 'Suspend a key-value store under its old name' },
-  resumeRedis: { ...resume, path: '/v1/redis/:keyValueId/resume', summary: 'Resume a key-value store under its old name' },
-  getRedisConnectionInfo: {
-    ...connectionInfo,
-    path: '/v1/redis/:keyValueId/connection-info',
-    summary: 'How a key-value store is connected to, under its old name',
-    responses: { 200: RedisConnectionInfo },
   },
 })

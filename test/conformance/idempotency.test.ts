@@ -41,6 +41,25 @@ const rowsIn = (table: 'workspaces' | 'password_resets'): number =>
 
 const deploysOf = (serviceId: string) => countOf(`/v1/services/${serviceId}/deploys?limit=100`)
 
+function backedUpStore(): string {
+  const id = addDatastore(world.platform, { ...world, kind: 'key_value' })
+  addBackups(world.platform, { id, workspaceId: world.workspaceId, kind: 'key_value' })
+  return id
+}
+
+async function backupOnce(under: 'key-value' | 'redis'): Promise<Creation> {
+  const path = `/v1/${under}/${backedUpStore()}/backups`
+  const refused = { path: `/v1/${under}/red-00000000000000000000/backups`, options: { method: 'POST' } }
+  return { path, first: { method: 'POST' }, other: { json: {} }, refused, count: () => countOf(`${path}?limit=100`) }
+}
+
+const recoveryOnce = async (under: 'key-value' | 'redis'): Promise<Creation> => ({
+  path: `/v1/${under}/${backedUpStore()}/recovery`,
+  first: { json: { name: `once ${crypto.randomUUID()}` } },
+  other: { json: { name: 'another' } },
+  count: () => countOf(`/v1/${under}?limit=100`),
+})
+
 /** Two different requests for every operation that creates. */
 const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
   createApiKey: async () => ({
@@ -165,23 +184,10 @@ const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
     other: { json: { name: 'twice' } },
     count: () => countOf('/v1/key-value?limit=100'),
   }),
-  createKeyValueBackup: async () => {
-    const id = addDatastore(world.platform, { ...world, kind: 'key_value' })
-    addBackups(world.platform, { id, workspaceId: world.workspaceId, kind: 'key_value' })
-    const path = `/v1/key-value/${id}/backups`
-    const refused = { path: '/v1/key-value/red-00000000000000000000/backups', options: { method: 'POST' } }
-    return { path, first: { method: 'POST' }, other: { json: {} }, refused, count: () => countOf(`${path}?limit=100`) }
-  },
-  startKeyValueRecovery: async () => {
-    const id = addDatastore(world.platform, { ...world, kind: 'key_value' })
-    addBackups(world.platform, { id, workspaceId: world.workspaceId, kind: 'key_value' })
-    return {
-      path: `/v1/key-value/${id}/recovery`,
-      first: { json: { name: `once ${crypto.randomUUID()}` } },
-      other: { json: { name: 'another' } },
-      count: () => countOf('/v1/key-value?limit=100'),
-    }
-  },
+  createKeyValueBackup: () => backupOnce('key-value'),
+  createRedisBackup: () => backupOnce('redis'),
+  startKeyValueRecovery: () => recoveryOnce('key-value'),
+  startRedisRecovery: () => recoveryOnce('redis'),
   createRedis: async () => ({
     path: '/v1/redis',
     first: { json: { name: `once ${crypto.randomUUID()}` } },

@@ -1,6 +1,7 @@
 import type { KeyValue } from '../../shared/key-value.ts'
 import type { backupOperations } from '../../shared/operations/backups.ts'
 import type { keyValueOperations } from '../../shared/operations/key-value.ts'
+import type { redisBackupOperations, redisOperations } from '../../shared/operations/redis.ts'
 import { addBackups } from '../support/backups.ts'
 import { call } from '../support/client.ts'
 import { addDatastore } from '../support/datastores.ts'
@@ -29,16 +30,28 @@ const changes = { name: 'renamed store', maxmemoryPolicy: 'volatile-ttl', persis
 const known = (under: 'key-value' | 'redis', { keyValueId }: World): string => `/v1/${under}/${keyValueId}`
 
 /** The path of a store that has been backed up, and does not run any more. */
-function backedUp({ platform, workspaceId }: World): string {
+function backedUp({ platform, workspaceId }: World, under: 'key-value' | 'redis' = 'key-value'): string {
   const id = addDatastore(platform, { workspaceId, kind: 'key_value' })
   addBackups(platform, { id, workspaceId, kind: 'key_value' })
-  return `/v1/key-value/${id}`
+  return `/v1/${under}/${id}`
 }
+
+const statsOf =
+  (under: 'key-value' | 'redis'): Prepare =>
+  async (world) => {
+    const path = await madePath(world, under)
+    const asAdmin = { token: world.platform.adminToken }
+    await until(`${path} is available`, async () => (await call<KeyValue>(world.platform.url + path, asAdmin)).body.status === 'available')
+    return [{ status: 200, path: `${path}/stats` }]
+  }
 
 type BackupCase = Extract<keyof typeof backupOperations, `${string}KeyValue${string}`>
 
 /** Requests for key-value stores, which succeed. */
-export const keyValueCases: Record<keyof typeof keyValueOperations | BackupCase, Prepare> = {
+export const keyValueCases: Record<
+  keyof typeof keyValueOperations | keyof typeof redisOperations | keyof typeof redisBackupOperations | BackupCase,
+  Prepare
+> = {
   listKeyValueBackups: (world) => [{ status: 200, path: `${backedUp(world)}/backups?limit=10` }],
   createKeyValueBackup: (world) => [send('POST', 201, `${backedUp(world)}/backups`)],
   startKeyValueRecovery: (world) => [
@@ -64,12 +77,7 @@ export const keyValueCases: Record<keyof typeof keyValueOperations | BackupCase,
   deleteKeyValue: async (world) => [send('DELETE', 204, await madePath(world, 'key-value'))],
   suspendKeyValue: (world) => [send('POST', 202, `${known('key-value', world)}/suspend`)],
   resumeKeyValue: async (world) => [send('POST', 202, `${await madePath(world, 'key-value')}/resume`)],
-  async getKeyValueStats(world) {
-    const path = await madePath(world, 'key-value')
-    const asAdmin = { token: world.platform.adminToken }
-    await until(`${path} is available`, async () => (await call<KeyValue>(world.platform.url + path, asAdmin)).body.status === 'available')
-    return [{ status: 200, path: `${path}/stats` }]
-  },
+  getKeyValueStats: statsOf('key-value'),
   restartKeyValue: (world) => [send('POST', 202, `${backedUp(world)}/restart`)],
   getKeyValueConnectionInfo: (world) => [{ status: 200, path: `${known('key-value', world)}/connection-info` }],
   listKeyValueCredentials: (world) => [{ status: 200, path: `${known('key-value', world)}/credentials` }],
@@ -85,5 +93,12 @@ export const keyValueCases: Record<keyof typeof keyValueOperations | BackupCase,
   deleteRedis: async (world) => [send('DELETE', 204, await madePath(world, 'redis'))],
   suspendRedis: (world) => [send('POST', 202, `${known('redis', world)}/suspend`)],
   resumeRedis: async (world) => [send('POST', 202, `${await madePath(world, 'redis')}/resume`)],
+  restartRedis: (world) => [send('POST', 202, `${backedUp(world, 'redis')}/restart`)],
+  getRedisStats: statsOf('redis'),
+  listRedisCredentials: (world) => [{ status: 200, path: `${known('redis', world)}/credentials` }],
+  rotateRedisCredentials: (world) => [send('POST', 201, `${known('redis', world)}/credentials`)],
+  listRedisBackups: (world) => [{ status: 200, path: `${backedUp(world, 'redis')}/backups?limit=10` }],
+  createRedisBackup: (world) => [send('POST', 201, `${backedUp(world, 'redis')}/backups`)],
+  startRedisRecovery: (world) => [send('POST', 201, `${backedUp(world, 'redis')}/recovery`)],
   getRedisConnectionInfo: (world) => [{ status: 200, path: `${known('redis', world)}/connection-info` }],
 }

@@ -217,6 +217,7 @@ const lists: Partial<Record<OperationId, List>> = {
   listRedis: { path: () => '/v1/redis', count: 5 },
   listPostgresBackups: { path: () => `/v1/postgres/${postgresId}/backups`, count: 5 },
   listKeyValueBackups: { path: () => `/v1/key-value/${keyValueId}/backups`, count: 5 },
+  listRedisBackups: { path: () => `/v1/redis/${keyValueId}/backups`, count: 5 },
   listPostgresEvents: { path: () => `/v1/postgres/${postgresId}/events`, count: 6 },
   listKeyValueEvents: { path: () => `/v1/key-value/${keyValueId}/events`, count: 6 },
   listHeaders: { path: () => `/v1/services/${serviceId}/headers`, count: 25 },

@@ -81,6 +81,7 @@ const otherAnswers: Partial<Record<OperationId, Record<string, number>>> = {
   // There is no backup that could be recovered, wherever to.
   startPostgresRecovery: { backupId: 409, environmentId: 409 },
   startKeyValueRecovery: { backupId: 409, environmentId: 409 },
+  startRedisRecovery: { backupId: 409, environmentId: 409 },
 }
 
 /** Fields that look like ids and are none of a workspace's things. */

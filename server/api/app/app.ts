@@ -1,6 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
 import { type OperationId, operations } from '../../../shared/operations/all.ts'
-import { backupRoutes } from '../../apps/backups/api/routes.ts'
+import { backupRoutes, redisBackupRoutes } from '../../apps/backups/api/routes.ts'
 import { createDeployHookRoutes } from '../../apps/deploy-hooks/routes.ts'
 import { deployRoutes } from '../../apps/deploys/routes.ts'
 import { diskRoutes } from '../../apps/disks/routes.ts'
@@ -214,6 +214,7 @@ function handlersOf(context: ApiContext): Handlers<OperationId, ApiContext> {
     ...postgresInsightRoutes,
     ...createPostgresTunnelRoutes(context),
     ...backupRoutes,
+    ...redisBackupRoutes,
     ...replicationRoutes,
     ...transferRoutes,
     ...certificateRoutes,

@@ -162,6 +162,7 @@ export const auditEvents: AuditEvents<ApiContext> = {
   createPostgresBackup: { event: 'postgres.backup_requested', ...ofPostgres },
   startPostgresRecovery: { event: 'postgres.recovered', ...ofPostgres },
   createPostgresExport: { event: 'postgres.export_requested', ...ofPostgres },
+  downloadPostgresExport: { event: 'postgres.export_downloaded', target: ({ params }) => params.postgresId },
   deletePostgresExport: { event: 'postgres.export_deleted', ...ofPostgres },
   startPostgresImport: { event: 'postgres.import_requested', ...ofPostgres },
   uploadPostgresDump: { event: 'postgres.import_requested', ...ofPostgres },
@@ -183,6 +184,10 @@ export const auditEvents: AuditEvents<ApiContext> = {
   deleteRedis: { event: 'key_value.deleted', ...ofKeyValue },
   suspendRedis: { event: 'key_value.suspended', ...ofKeyValue },
   resumeRedis: { event: 'key_value.resumed', ...ofKeyValue },
+  restartRedis: { event: 'key_value.restarted', ...ofKeyValue },
+  rotateRedisCredentials: { event: 'key_value.password_rotated', ...ofKeyValue },
+  createRedisBackup: { event: 'key_value.backup_requested', ...ofKeyValue },
+  startRedisRecovery: { event: 'key_value.recovered', ...ofKeyValue },
 
   createProject: { event: 'project.created', ...made },
   updateProject: { event: 'project.updated', ...ofProject },

@@ -1,6 +1,8 @@
 import type { Static } from '@sinclair/typebox'
-import type { KeyValue, KeyValueCreate, KeyValuePatch, KeyValueQuery } from '../../../shared/key-value.ts'
+import type { GroupChangeQuery } from '../../../shared/env-group.ts'
+import type { KeyValue, KeyValueCreate, KeyValuePatch, KeyValueQuery, KeyValueRotation } from '../../../shared/key-value.ts'
 import type { keyValueOperations } from '../../../shared/operations/key-value.ts'
+import type { redisOperations } from '../../../shared/operations/redis.ts'
 import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import { type Actor, answer, type Handlers } from '../../http/handlers/call.ts'
 import type { Viewer } from '../../identity/scopes/protection.ts'
@@ -14,9 +16,6 @@ import { changeStore, createStore, rotate } from './operations.ts'
 import { presentCredentials } from './passwords.ts'
 import { presentConnection, presentKeyValue } from './present.ts'
 import { readStats } from './stats.ts'
-
-type RedisIds = Extract<keyof typeof keyValueOperations, `${string}Redis${string}`>
-type KeyValueIds = Exclude<keyof typeof keyValueOperations, RedisIds>
 
 interface Asked {
   actor: Actor
@@ -46,7 +45,24 @@ function remove(call: Asked & { query: { force?: boolean } }, context: AppContex
   deleteDatastore(context, asked(context, call), { isForced: call.query.force === true })
 }
 
-export const keyValueRoutes: Handlers<KeyValueIds, AppContext> = {
+const restart = acting(restartDatastore)
+
+const stats = (call: Asked, context: AppContext) => readStats(context, asked(context, call))
+
+const credentials = (call: Asked, context: AppContext) => presentCredentials(context, asked(context, call).id)
+
+function newCredential(
+  call: Asked & { query: Static<typeof GroupChangeQuery>; body: Static<typeof KeyValueRotation> | undefined },
+  context: AppContext,
+) {
+  const deploys = { isDeployed: isDeployed(call.actor, call.query) }
+  const datastore = asked(context, call)
+  rotate(context, datastore, call.body?.formerValidHours)
+  const touched = touchedByDatastore(context, datastore, deploys)
+  return answer(201, { credentials: presentCredentials(context, datastore.id), touched })
+}
+
+export const keyValueRoutes: Handlers<keyof typeof keyValueOperations, AppContext> = {
   listKeyValue: ({ actor, query }, context) => pageOf('keyValue', found(context, actor, query), ({ id }) => [id]),
   createKeyValue: create,
   getKeyValue: get,
@@ -54,21 +70,15 @@ export const keyValueRoutes: Handlers<KeyValueIds, AppContext> = {
   deleteKeyValue: remove,
   suspendKeyValue: acting(suspendDatastore),
   resumeKeyValue: acting(resumeDatastore),
-  restartKeyValue: acting(restartDatastore),
-  getKeyValueStats: (call, context) => readStats(context, asked(context, call)),
+  restartKeyValue: restart,
+  getKeyValueStats: stats,
   getKeyValueConnectionInfo: (call, context) => presentConnection(context, asked(context, call)),
-  listKeyValueCredentials: (call, context) => presentCredentials(context, asked(context, call).id),
-  rotateKeyValueCredentials(call, context) {
-    const deploys = { isDeployed: isDeployed(call.actor, call.query) }
-    const datastore = asked(context, call)
-    rotate(context, datastore, call.body?.formerValidHours)
-    const touched = touchedByDatastore(context, datastore, deploys)
-    return answer(201, { credentials: presentCredentials(context, datastore.id), touched })
-  },
+  listKeyValueCredentials: credentials,
+  rotateKeyValueCredentials: newCredential,
 }
 
 /** The old name of them, under which clients of Render's API know them as well. */
-export const redisRoutes: Handlers<RedisIds, AppContext> = {
+export const redisRoutes: Handlers<keyof typeof redisOperations, AppContext> = {
   listRedis: ({ actor, query }, context) => pageOf('redis', found(context, actor, query), ({ id }) => [id]),
   createRedis: create,
   getRedis: get,
@@ -76,6 +86,10 @@ export const redisRoutes: Handlers<RedisIds, AppContext> = {
   deleteRedis: remove,
   suspendRedis: acting(suspendDatastore),
   resumeRedis: acting(resumeDatastore),
+  restartRedis: restart,
+  getRedisStats: stats,
+  listRedisCredentials: credentials,
+  rotateRedisCredentials: newCredential,
   getRedisConnectionInfo(call, context) {
     const { cliCommand: redisCLICommand, ...strings } = presentConnection(context, asked(context, call))
     return { ...strings, redisCLICommand }

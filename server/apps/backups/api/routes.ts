@@ -1,4 +1,6 @@
+import type { KeyValueRecoveryBody } from '../../../../shared/backup.ts'
 import type { backupOperations } from '../../../../shared/operations/backups.ts'
+import type { redisBackupOperations } from '../../../../shared/operations/redis.ts'
 import { idPageOf, pageOf } from '../../../http/answers/page.ts'
 import type { Actor, Handlers } from '../../../http/handlers/call.ts'
 import type { AppContext } from '../../context.ts'
@@ -11,6 +13,8 @@ import { recoverPostgres, requestManualBackup, requireBackups } from './operatio
 import { presentBackup, presentRecovery } from './present.ts'
 import { recoverStore } from './recover-store.ts'
 
+type Query = Parameters<typeof idPageOf>[0]
+
 interface Which {
   id: string
   kind: DatastoreKind
@@ -22,6 +26,20 @@ const keyValue = ({ keyValueId: id }: { keyValueId: string }): Which => ({ id, k
 const create = (context: AppContext, actor: Actor, { id, kind }: Which) =>
   presentBackup(requestManualBackup(context, requireDatastore(context, actor, id, kind)))
 
+interface OfStore {
+  actor: Actor
+  params: { keyValueId: string }
+}
+
+const ofStores = {
+  list: ({ actor, params, query }: OfStore & { query: Query }, context: AppContext) => list(context, actor, { ...keyValue(params), query }),
+  create: ({ actor, params }: OfStore, context: AppContext) => create(context, actor, keyValue(params)),
+  recover({ actor, params, body = {} }: OfStore & { body: KeyValueRecoveryBody | undefined }, context: AppContext) {
+    const set = requireBackups(context, actor, keyValue(params))
+    return presentKeyValue(context, recoverStore(context, actor, { set, body }))
+  },
+}
+
 export const backupRoutes: Handlers<keyof typeof backupOperations, AppContext> = {
   listPostgresBackups: ({ actor, params, query }, context) => list(context, actor, { ...postgres(params), query }),
   createPostgresBackup: ({ actor, params }, context) => create(context, actor, postgres(params)),
@@ -30,15 +48,19 @@ export const backupRoutes: Handlers<keyof typeof backupOperations, AppContext> =
     const set = requireBackups(context, actor, postgres(params))
     return presentPostgres(context, recoverPostgres(context, actor, { set, body }))
   },
-  listKeyValueBackups: ({ actor, params, query }, context) => list(context, actor, { ...keyValue(params), query }),
-  createKeyValueBackup: ({ actor, params }, context) => create(context, actor, keyValue(params)),
-  startKeyValueRecovery({ actor, params, body = {} }, context) {
-    const set = requireBackups(context, actor, keyValue(params))
-    return presentKeyValue(context, recoverStore(context, actor, { set, body }))
-  },
+  listKeyValueBackups: ofStores.list,
+  createKeyValueBackup: ofStores.create,
+  startKeyValueRecovery: ofStores.recover,
 }
 
-function list(context: AppContext, actor: Actor, { query, ...which }: Which & { query: Parameters<typeof idPageOf>[0] }) {
+/** The old name of them, under which clients of Render's API know them as well. */
+export const redisBackupRoutes: Handlers<keyof typeof redisBackupOperations, AppContext> = {
+  listRedisBackups: ofStores.list,
+  createRedisBackup: ofStores.create,
+  startRedisRecovery: ofStores.recover,
+}
+
+function list(context: AppContext, actor: Actor, { query, ...which }: Which & { query: Query }) {
   requireBackups(context, actor, which)
   return pageOf('backup', pageOfBackups(context.db, which.id, idPageOf(query)).map(presentBackup), ({ id }) => [id])
 }
