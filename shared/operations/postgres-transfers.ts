@@ -43,10 +43,11 @@ export const postgresTransferOperations = defineOperations({
     path: '/v1/postgres/:postgresId/export/:exportId/file',
     params: exportParams,
     summary: 'Download an export',
-    description: 'Takes `Range` and `If-Range`, so that a download goes on where it was cut off.',
+    description: 'Takes `Range` and `If-Range`, so that a download goes on where it was cut off. The audit log tells who downloaded.',
     responses: { 200: Type.String() },
     errors: ['not_found', 'conflict'],
     plain: 'application/gzip',
+    changes: 'after_waiting',
   },
   listPostgresImports: {
     ...common,

@@ -35,8 +35,11 @@ export const transferRoutes: Handlers<keyof typeof postgresTransferOperations, A
     removeTransfer(context, requireTransfer(context, actor, ofExport(params)))
     return answer(204, undefined)
   },
-  downloadPostgresExport: ({ actor, params, request }, context) =>
-    downloadOf(context.paths, requireTransfer(context, actor, ofExport(params)), request.headers),
+  downloadPostgresExport({ actor, params, request, change, note }, context) {
+    const file = downloadOf(context.paths, requireTransfer(context, actor, ofExport(params)), request.headers)
+    note({ metadata: { exportId: params.exportId } })
+    return change(() => file)
+  },
   async listPostgresImports({ actor, params }, context) {
     const found = requireTransfers(context, actor, { id: params.postgresId, kind: 'import' })
     return Promise.all(found.map(async (one) => presentImport(one, await context.work.transferProgress(one.id))))
