@@ -36,6 +36,7 @@ export const commonDatastore = {
   ipAllowList: IpAllowList,
   environmentId: Type.Optional(Type.String()),
   diskState: OneOf(diskStates, 'full: it takes no writes until there is room again'),
+  backupProblem: Type.Optional(Type.String({ description: 'Why its backups are behind; absent while they are as they should be' })),
   suspended: OneOf(suspensions),
   suspenders: Type.Array(OneOf(suspenders)),
   createdAt: Time,

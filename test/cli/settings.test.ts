@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { EnvVar, SecretFile } from '../../shared/env.ts'
-import { deployId, exampleDeploy, exampleService, keyId, pageOf, serviceId } from './examples.ts'
+import { deployId, exampleDatabase, exampleDeploy, exampleService, exampleStore, keyId, pageOf, serviceId } from './examples.ts'
 import { type Answers, type FakeServer, startFakeServer } from './fake-server.ts'
 import { cpctl, type TerminalOptions, temporaryFolder } from './terminal.ts'
 
@@ -251,6 +251,16 @@ describe('keys, roles, open and status', () => {
     expect((await run(['status'])).stdout).toBe(
       `Server:  ${server.url}\nVersion: 0.1.0\nStatus:  ok\n\nCOMPONENT  STATUS  MESSAGE\ndatabase   ok\ningress    ok      2 routes\n`,
     )
+    await server.stop()
+    const ill = keeping([], [], {
+      health: () => health,
+      listPostgres: () => pageOf('postgres', [exampleDatabase, { ...exampleDatabase, name: 'orders', status: 'unavailable' }]),
+      listKeyValue: () => pageOf('keyValue', [{ ...exampleStore, diskState: 'full', backupProblem: 'Its newest backup failed: no room' }]),
+    })
+    const told = await ill.run(['status'], { columns: 120 })
+    expect(told.stdout).toContain('Databases: 3, 2 available, 2 not well')
+    expect(told.stdout).toMatch(/orders +unavailable[\s\S]*cache +available +Its disk is full.*Its newest backup failed: no room/)
+    expect(JSON.parse((await ill.run(['status', '--json'])).stdout)).toMatchObject({ status: 'ok', datastores: { count: 3 } })
     await server.stop()
     const down = keeping([], [], { health: () => ({ ...health, status: 'down' }) })
     expect(await down.run(['status'])).toMatchObject({ exitCode: 1 })

@@ -1,6 +1,7 @@
 import type { Postgres } from '../../../shared/postgres.ts'
+import { backupProblemOf } from '../backups/health/problem.ts'
 import type { AppContext } from '../context.ts'
-import { newestLag } from '../datastores/lag-store.ts'
+import { lagSecondsNow } from '../datastores/lag-store.ts'
 import { type Deps, presentCommon } from '../datastores/present.ts'
 import type { StoredDatastore } from '../datastores/store.ts'
 import { replicasOf } from './replicas.ts'
@@ -8,12 +9,9 @@ import { postgresById } from './store.ts'
 
 type PostgresDeps = Deps & Pick<AppContext, 'now'>
 
-const RECENT_SECONDS = 60
-
 function lagOf({ db, now }: PostgresDeps, { id }: StoredDatastore): Pick<Postgres, 'replicationLagSeconds'> {
-  const nowSeconds = Math.floor(now() / 1000)
-  const newest = newestLag(db, id, { since: nowSeconds - RECENT_SECONDS, until: nowSeconds })
-  return newest === undefined ? {} : { replicationLagSeconds: newest.lagMs / 1000 }
+  const replicationLagSeconds = lagSecondsNow(db, id, now())
+  return replicationLagSeconds === undefined ? {} : { replicationLagSeconds }
 }
 
 /** A database as callers see it. @throws Error for a row without its other half. */
@@ -23,6 +21,7 @@ export function presentPostgres(deps: PostgresDeps, datastore: StoredDatastore):
   const { databaseName, databaseUser, connectionPool, isAutoscaling, isHighlyAvailable, parameterOverrides } = own
   return {
     ...presentCommon(deps, datastore),
+    ...backupProblemOf(deps, datastore, { isExpected: true }),
     role: datastore.primaryId === null ? 'primary' : 'replica',
     databaseName,
     databaseUser,
