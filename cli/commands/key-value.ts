@@ -5,6 +5,7 @@ import { usageError } from '../base/error.ts'
 import { present } from '../base/present.ts'
 import { resolveKeyValue } from '../finding/key-value.ts'
 import { untilAvailable } from '../key-value/until-available.ts'
+import { allowedText, rangesShutOut } from '../options/allow-list.ts'
 import { addPlaceFilter, addPlaceOption, emptyIn, type PlaceOptions, placeFilter, placeOfNew } from '../options/place.ts'
 import { allowListOf } from '../options/service.ts'
 import { gather } from '../options/values.ts'
@@ -36,7 +37,9 @@ export function addKeyValueCommands(program: Command, start: Start): void {
     .action((name: string, _: unknown, command: Command) => get(start(command), name))
   addSettings(of('update', 'Change a key-value store; another plan restarts it, all else is in force at once'))
     .option('--name <name>', 'New name')
-    .action((name: string, options: SettingOptions & { name?: string }, command: Command) => update(start(command), name, options))
+    .option('-y, --yes', 'Do not ask, where somebody is cut off')
+    .option('-d, --detach', 'Do not wait for its restart')
+    .action((name: string, options: UpdateOptions, command: Command) => update(start(command), name, options))
   of('delete', 'Delete a key-value store with everything in it')
     .alias('rm')
     .option('-y, --yes', 'Do not ask')
@@ -53,6 +56,12 @@ interface SettingOptions {
   policy?: string
   persistence?: string
   allowIp?: string[]
+}
+
+interface UpdateOptions extends SettingOptions {
+  name?: string
+  yes?: boolean
+  detach?: boolean
 }
 
 const hyphened = (values: readonly string[]): string[] => values.map((value) => value.replace('_', '-'))
@@ -110,7 +119,7 @@ const fullness = { nearly_full: 'nearly full', full: 'full: it refuses writes un
 async function get(context: Context, name: string): Promise<void> {
   const store = await resolveKeyValue(context, name)
   if (context.isJson) return context.printJson(store)
-  const { id, plan, version, status, options, ipAllowList, environmentId, createdAt } = store
+  const { id, plan, version, status, options, backupProblem, ipAllowList, environmentId, createdAt } = store
   const fields: [string, string][] = [
     ['Name', store.name],
     ['Id', id],
@@ -120,20 +129,27 @@ async function get(context: Context, name: string): Promise<void> {
     ['When full', options.maxmemoryPolicy],
     ['Persistence', options.persistenceMode],
     ...(store.diskState === 'ok' ? [] : [['Disk', fullness[store.diskState]] as [string, string]]),
-    ['Allowed', ipAllowList.map(({ cidrBlock }) => cidrBlock).join(', ') || 'nobody from outside'],
+    ...(backupProblem === undefined ? [] : [['Backups', backupProblem] as [string, string]]),
+    ['Allowed', allowedText(ipAllowList)],
     ...(environmentId === undefined ? [] : [['Environment', environmentId] as [string, string]]),
     ['Created', createdAt],
   ]
   context.io.stdout.write(formatFields(fields, context.paint))
 }
 
-async function update(context: Context, nameOrId: string, { name, ...options }: SettingOptions & { name?: string }): Promise<void> {
+async function update(context: Context, nameOrId: string, { name, yes, detach, ...options }: UpdateOptions): Promise<void> {
   const body = { ...settingsIn(options), ...present({ name }) }
   if (Object.keys(body).length === 0) throw usageError('There is nothing to change.', 'cpctl kv update --help tells what can be.')
-  const { id } = await resolveKeyValue(context, nameOrId)
-  const changed = await context.client.call('updateKeyValue', { params: { keyValueId: id }, body })
-  if (context.isJson) context.printJson(changed)
-  else context.print(clean`Changed ${changed.name}.`)
+  const store = await resolveKeyValue(context, nameOrId)
+  const shutOut = rangesShutOut(store.ipAllowList, body.ipAllowList)
+  if (shutOut.length > 0) context.note(clean`${store.name}: who connects from ${shutOut.join(', ')} is cut off.`)
+  if (shutOut.length > 0) await confirmByName(context, store.name, yes === true)
+  const isRestart = body.plan !== undefined && body.plan !== store.plan && store.suspended === 'not_suspended'
+  if (isRestart) context.note(clean`${store.name} restarts for this: its connections end, and it is back in a moment.`)
+  const changed = await context.client.call('updateKeyValue', { params: { keyValueId: store.id }, body })
+  const seen = isRestart && detach !== true ? await untilAvailable(context, changed) : changed
+  if (context.isJson) return context.printJson(seen)
+  context.print(isRestart ? clean`Changed ${seen.name}. It restarted, and is ${seen.status}.` : clean`Changed ${seen.name}.`)
 }
 
 async function remove(context: Context, nameOrId: string, { yes, force }: { yes?: boolean; force?: boolean }): Promise<void> {

@@ -4,6 +4,7 @@ import { allPages } from '../api/pages.ts'
 import { CliError } from '../base/error.ts'
 import { present } from '../base/present.ts'
 import { resolvePostgres } from '../finding/postgres.ts'
+import { allowedText } from '../options/allow-list.ts'
 import { addPlaceFilter, emptyIn, type PlaceOptions, placeFilter } from '../options/place.ts'
 import { untilAvailable } from '../postgres/until-available.ts'
 import type { Context, Start } from '../session/context.ts'
@@ -74,7 +75,8 @@ async function get(context: Context, name: string): Promise<void> {
     ['Database', found.databaseName],
     ['First user', found.databaseUser],
     ['Disk', `${found.diskSizeGB} GB${found.diskAutoscalingEnabled ? ', grows by itself' : ''}${fullness(found)}`],
-    ['Allowed', found.ipAllowList.map(({ cidrBlock }) => cidrBlock).join(', ') || 'nobody from outside'],
+    ['Backups', found.backupProblem],
+    ['Allowed', allowedText(found.ipAllowList)],
     ['Settings', settings.length === 0 ? undefined : settings.join(', ')],
     ['Environment', found.environmentId],
     ['Created', found.createdAt],

@@ -1,14 +1,17 @@
 import { type Command, Option } from 'commander'
 import { maxSizeGb, minSizeGb } from '../../shared/disk.ts'
 import { connectionPools, type Postgres, type PostgresPatch, postgresPlans } from '../../shared/postgres.ts'
-import { usageError } from '../base/error.ts'
+import { CliError, usageError } from '../base/error.ts'
+import { formatTook } from '../base/figures.ts'
 import { present } from '../base/present.ts'
 import { resolvePostgres } from '../finding/postgres.ts'
 import { addPlaceOption, type PlaceOptions, placeOfNew } from '../options/place.ts'
 import { allowListOf } from '../options/service.ts'
 import { gather, wholeNumber } from '../options/values.ts'
+import { type Effects, effectsOf, settingsNotKept } from '../postgres/changes.ts'
 import { untilAvailable } from '../postgres/until-available.ts'
 import type { Context, Start } from '../session/context.ts'
+import { confirmByName } from '../session/prompt.ts'
 import { clean } from '../terminal/text.ts'
 
 interface SettingOptions {
@@ -36,7 +39,15 @@ interface ReplicaOptions {
 
 interface UpdateOptions extends SettingOptions, ReplicaOptions {
   name?: string
+  yes?: boolean
+  detach?: boolean
 }
+
+const updateDetails = `
+Another plan, another pooler and other settings restart it; a larger disk, the allow list, replicas and a standby do not.
+  $ cpctl postgres update shop --disk 10
+  $ cpctl postgres update shop --set work_mem=16MB --set max_connections=150
+  $ cpctl postgres update shop --allow-ip 203.0.113.0/24 --yes`
 
 export function addPostgresSettingCommands(postgres: Command, start: Start): void {
   addPlaceOption(addSettings(postgres.command('create').description('Create a Postgres database')))
@@ -53,6 +64,9 @@ export function addPostgresSettingCommands(postgres: Command, start: Start): voi
     .option('--name <name>', 'New name')
     .option('--add-replica <name>', 'Give it a read replica with this name; can be repeated', gather)
     .option('--remove-replica <name>', 'Delete its read replica with this name; can be repeated', gather)
+    .option('-y, --yes', 'Do not ask, where somebody is cut off or a replica is deleted')
+    .option('-d, --detach', 'Do not wait for its restart')
+    .addHelpText('after', updateDetails)
     .action((name: string, options: UpdateOptions, command: Command) => update(start(command), name, options))
 }
 
@@ -116,15 +130,42 @@ async function create(
   context.print(clean`cpctl postgres info ${database.name} tells how to connect, cpctl postgres psql ${database.name} does.`)
 }
 
-async function update(context: Context, nameOrId: string, { name, addReplica, removeReplica, ...options }: UpdateOptions): Promise<void> {
+async function update(
+  context: Context,
+  nameOrId: string,
+  { name, addReplica, removeReplica, yes, detach, ...options }: UpdateOptions,
+): Promise<void> {
   const given = { ...settingsIn(options), ...present({ name }) }
   const hasOther = addReplica !== undefined || removeReplica !== undefined
   if (Object.keys(given).length === 0 && !hasOther)
     throw usageError('There is nothing to change.', 'cpctl postgres update --help tells what can be.')
   const database = await resolvePostgres(context, nameOrId)
-  const { id } = database
   const body = hasOther ? { ...given, readReplicas: replicasFor(database, { addReplica, removeReplica }) } : given
-  const changed = await context.client.call('updatePostgres', { params: { postgresId: id }, body })
-  if (context.isJson) context.printJson(changed)
-  else context.print(clean`Changed ${changed.name}.`)
+  const effects = effectsOf(database, body)
+  await announce(context, { name: database.name, effects, isConfirmed: yes === true })
+  const begunAt = performance.now()
+  const changed = await context.client.call('updatePostgres', { params: { postgresId: database.id }, body })
+  const isAwaited = effects.isRestart && detach !== true
+  const seen = isAwaited ? await untilAvailable(context, changed) : changed
+  if (isAwaited) refuseReverted(seen, body)
+  if (context.isJson) return context.printJson(seen)
+  const isSame = effects.changes.length === 0
+  context.print(isSame ? clean`${seen.name} is as that already.` : clean`Changed ${seen.name}: ${effects.changes.join('; ')}.`)
+  if (isAwaited) context.print(clean`It restarted, and is ${seen.status} after ${formatTook(performance.now() - begunAt)}.`)
+}
+
+async function announce(
+  context: Context,
+  { name, effects: { losses, isRestart }, isConfirmed }: { name: string; effects: Effects; isConfirmed: boolean },
+): Promise<void> {
+  for (const loss of losses) context.note(clean`${name}: ${loss}.`)
+  if (losses.length > 0) await confirmByName(context, name, isConfirmed)
+  if (isRestart) context.note(clean`${name} restarts for this: its connections end, and it is back in a moment.`)
+}
+
+function refuseReverted(database: Postgres, body: PostgresPatch): void {
+  const lost = settingsNotKept(database, body).join(', ')
+  if (lost === '') return
+  const hint = clean`cpctl logs ${database.name} tells what its server said.`
+  throw new CliError('unavailable', clean`${database.name} did not come up with ${lost}, so its settings are those of before.`, { hint })
 }

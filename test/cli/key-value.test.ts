@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'vitest'
 import { formatAnswer } from '../../cli/key-value/answer.ts'
 import { clientArguments } from '../../cli/key-value/client-program.ts'
 import { wordsIn } from '../../cli/key-value/words.ts'
+import type { Backup } from '../../shared/backup.ts'
 import type { KeyValue } from '../../shared/key-value.ts'
 import { pageOf } from './examples.ts'
 import { type Answers, type FakeServer, startFakeServer } from './fake-server.ts'
@@ -125,4 +126,83 @@ test('lines are read, and answers shown, as redis-cli does', () => {
   expect(() => wordsIn('SET "open')).toThrow('not closed')
   expect(formatAnswer(['a', 1, null, ['b']])).toBe('1) "a"\n2) (integer) 1\n3) (nil)\n4) 1) "b"')
   expect([formatAnswer('OK'), formatAnswer([]), formatAnswer({ a: 1 })]).toEqual(['OK', '(empty list)', '1) "a"\n2) (integer) 1'])
+})
+
+test('another plan is a restart that is waited for, and whoever is cut off is told of before', async () => {
+  const statuses = ['config_restart', 'available'] as const
+  let asked = 0
+  const open = store({ ipAllowList: [{ cidrBlock: '203.0.113.0/24', description: '' }] })
+  const run = serving({
+    listKeyValue: () => pageOf('keyValue', [open]),
+    updateKeyValue: () => store({ status: 'config_restart' }),
+    getKeyValue: () => store({ status: statuses[asked++] ?? 'available' }),
+  })
+  const { stdout, stderr } = await run(['kv', 'update', 'cache', '--plan', 'pro'])
+  expect({ stdout, stderr }).toEqual({
+    stdout: 'Changed cache. It restarted, and is available.\n',
+    stderr: expect.stringContaining('cache restarts for this'),
+  })
+  expect(await run(['kv', 'update', 'cache', '--allow-ip', 'nobody'])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('who connects from 203.0.113.0/24 is cut off'),
+  })
+  expect((await run(['kv', 'update', 'cache', '--allow-ip', 'nobody', '--yes'])).stdout).toBe('Changed cache.\n')
+})
+
+test('restart waits until the store is back, and top shows what it does', async () => {
+  const run = serving({
+    restartKeyValue: () => undefined,
+    getKeyValue: () => store(),
+    getKeyValueStats: () => ({
+      ...{ version: '9.1.2', connections: 3, connectionLimit: 250, usedMemoryBytes: 1024 * 1024 },
+      ...{ maxMemoryBytes: 4 * 1024 * 1024, keys: 5, hits: 3, misses: 1, hitRatio: 0.75, evictions: 2, expirations: 1 },
+      commands: [{ command: 'GET', calls: 4, totalMs: 0.008, failed: 1 }],
+    }),
+  })
+  expect((await run(['kv', 'restart', 'cache'])).stdout).toBe('cache is available.\n')
+  const { stdout } = await run(['kv', 'top', 'cache'])
+  expect(stdout).toMatch(
+    /1\.0 MB of 4\.0 MB \(25\.0 %\)[\s\S]*5, 2 evicted, 1 expired[\s\S]*3 found, 1 not \(75\.0 % found\)[\s\S]*3 of 250/,
+  )
+  expect(stdout).toMatch(/GET +4 +0 ms +2\.0 µs +1/)
+  expect(JSON.parse((await run(['kv', 'stats', 'cache', '--json'])).stdout)).toMatchObject({ keys: 5 })
+})
+
+test('backups are listed and taken, and one that fails says why', async () => {
+  const backup = { id: 'bak-0b1c2d3e4f5g6h7i8j9k', kind: 'full', origin: 'manual', status: 'creating', createdAt: at } as const
+  const done = { ...backup, status: 'available', completedAt: at, sizeBytes: 2048, restoreSeconds: 1.5 } as const
+  let newest: Backup = backup
+  const run = serving({
+    listKeyValueBackups: () => {
+      const page = pageOf('backup', [newest])
+      newest = newest.status === 'creating' ? done : newest
+      return page
+    },
+    createKeyValueBackup: () => backup,
+  })
+  expect((await run(['kv', 'backups', 'create', 'cache'])).stdout).toBe(
+    'The backup bak-0b1c2d3e4f5g6h7i8j9k is being taken.\nThe backup bak-0b1c2d3e4f5g6h7i8j9k is complete.\n',
+  )
+  expect((await run(['kv', 'backups', 'ls', 'cache'], { columns: 200 })).stdout).toMatch(
+    /bak-\w+ +full +available +\S+ +2\.0 KB +in 1\.5 s/,
+  )
+  newest = { ...backup, status: 'failed', reason: 'the disk is full' }
+  expect(await run(['kv', 'backups', 'create', id])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('the disk is full') })
+})
+
+test('a recovery makes a new store, of one that is gone as well, and says when it failed', async () => {
+  const made = store({ name: 'before', status: 'recovery_in_progress' })
+  let end: KeyValue['status'] = 'available'
+  const run = serving({
+    startKeyValueRecovery: () => made,
+    getKeyValue: () => ({ ...made, status: end }),
+  })
+  const recovered = await run(['kv', 'recover', 'cache', '--backup', 'bak-0b1c2d3e4f5g6h7i8j9k', '--name', 'before', '--plan', 'pro'])
+  expect(recovered.stdout).toMatch(/^before \(red-\w+\) is being made\.\nbefore is available after .*: cpctl kv info before tells/)
+  expect(server.received.find((call) => call.id === 'startKeyValueRecovery')?.body).toEqual({
+    ...{ backupId: 'bak-0b1c2d3e4f5g6h7i8j9k', name: 'before', plan: 'pro' },
+  })
+  expect((await run(['kv', 'recover', id, '--no-wait'])).stdout).toBe(`before (${id}) is being made.\n`)
+  end = 'recovery_failed'
+  expect(await run(['kv', 'recover', 'cache'])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('The recovery failed.') })
 })
