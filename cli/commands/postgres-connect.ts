@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { environment } from '../base/config.ts'
 import { CliError, Interrupted, RemoteExit } from '../base/error.ts'
@@ -33,6 +34,9 @@ export function addPostgresConnectCommands(postgres: Command, start: Start): voi
     .option('--built-in', 'Use no psql of this machine')
     .addHelpText('after', details)
     .action((name: string, words: string[], options: PsqlOptions, command: Command) => psql(start(command), name, { words, ...options }))
+  of('pgcli', 'Type SQL to a database in pgcli, which this machine has to have')
+    .argument('[words...]', 'More for pgcli, after --')
+    .action((name: string, words: string[], _: unknown, command: Command) => pgcli(start(command), name, words))
   of('tunnel', 'Have programs of this machine connect to a database at a port of 127.0.0.1')
     .option('--port <port>', 'Which; default: any that is free', wholeNumber(1, MOST_PORT))
     .addHelpText('after', '\nIt goes on until Ctrl-C. pg_dump, pg_restore and programs with windows connect there.')
@@ -43,8 +47,15 @@ async function psql(context: Context, nameOrId: string, { words, command, builtI
   const program = builtIn === true || context.isJson ? undefined : (Bun.which('psql') ?? undefined)
   await through(context, nameOrId, 0, async (to) => {
     if (program === undefined) return await prompt(context, to, command)
-    await runPsql(program, to, [...(command === undefined ? [] : ['-c', command]), ...words])
+    await runClient(program, to, [...(command === undefined ? [] : ['-c', command]), ...words])
   })
+}
+
+async function pgcli(context: Context, nameOrId: string, words: readonly string[]): Promise<void> {
+  const program = Bun.which('pgcli')
+  const hint = 'Install it (pipx install pgcli), or use cpctl postgres psql.'
+  if (program === null) throw new CliError('not_configured', 'This machine has no pgcli.', { hint })
+  await through(context, nameOrId, 0, (to) => runClient(program, to, words))
 }
 
 async function tunnel(context: Context, nameOrId: string, port: number): Promise<void> {
@@ -78,12 +89,12 @@ async function through(context: Context, nameOrId: string, port: number, use: (t
   }
 }
 
-/** Hands the terminal to psql, which has the password in its environment, where other users do not see it. @throws RemoteExit with its exit code. */
-async function runPsql(program: string, { host, port, user, password, database }: Destination, words: readonly string[]): Promise<void> {
-  const env = { ...environment(), PGPASSWORD: password, PGSSLMODE: 'disable', PGGSSENCMODE: 'disable', PGAPPNAME: 'psql' }
+/** Hands the terminal to a client, which has the password in its environment, where other users do not see it. @throws RemoteExit with its exit code. */
+async function runClient(program: string, { host, port, user, password, database }: Destination, words: readonly string[]): Promise<void> {
+  const env = { ...environment(), PGPASSWORD: password, PGSSLMODE: 'disable', PGGSSENCMODE: 'disable', PGAPPNAME: basename(program) }
   const argv = [program, '-h', host, '-p', String(port), '-U', user, '-d', database, ...words]
   const child = Bun.spawn(argv, { env, stdio: ['inherit', 'inherit', 'inherit'] })
-  // Ctrl-C is for psql, which cancels what it runs.
+  // Ctrl-C is for the client, which cancels what it runs.
   const ignore = () => {}
   process.on('SIGINT', ignore)
   const exitCode = await child.exited.finally(() => process.off('SIGINT', ignore))

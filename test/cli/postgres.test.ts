@@ -1,9 +1,11 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { AppError } from '../../shared/error.ts'
 import type { Postgres } from '../../shared/postgres.ts'
 import { exampleDatabase as database, pageOf } from './examples.ts'
 import { type Answers, type FakeServer, startFakeServer } from './fake-server.ts'
-import { cpctl, type TerminalOptions } from './terminal.ts'
+import { cpctl, type TerminalOptions, temporaryFolder } from './terminal.ts'
 
 let server: FakeServer
 afterEach(async () => {
@@ -101,7 +103,7 @@ test('databases are listed, shown, changed, stopped, started and deleted', async
   expect((await run(['get', 'shop'])).stdout).toContain('nobody from outside')
   expect((await run(['info', 'shop'])).stdout).toContain(`postgresql://u:p@${id}/shop`)
   expect((await run(['update', 'shop'])).exitCode).toBe(2)
-  expect((await run(['update', 'shop', '--no-autoscale', '--name', 'store'])).stdout).toBe('Changed shop.\n')
+  expect((await run(['update', 'shop', '--no-autoscale', '--name', 'store'])).stdout).toBe('Changed shop: the name store.\n')
   expect(server.received.at(-1)?.body).toEqual({ name: 'store', enableDiskAutoscaling: false })
   expect((await run(['suspend', 'shop'])).stdout).toContain('cpctl postgres resume shop')
   expect((await run(['resume', 'shop'])).stdout).toBe('shop is available.\n')
@@ -136,6 +138,29 @@ test('a refused deletion tells who refers to the database, a line each', async (
   expect((await run(['delete', 'shop', '--yes'])).stderr).toContain('\n  web (DATABASE_URL), srv-1, refers to it\n')
 })
 
+test('what a change does is told before and after it, and it asks before somebody is cut off', async () => {
+  const open = { ...database, ipAllowList: [{ cidrBlock: '0.0.0.0/0', description: '' }], parameterOverrides: { work_mem: '8MB' } }
+  const statuses: Postgres['status'][] = ['config_restart', 'available']
+  let kept = true
+  const changed = () => ({ ...open, parameterOverrides: kept ? { max_connections: '60' } : open.parameterOverrides })
+  const run = serving({
+    listPostgres: () => pageOf('postgres', [open]),
+    updatePostgres: () => ({ ...changed(), status: 'config_restart' }),
+    getPostgres: () => ({ ...changed(), status: statuses.shift() ?? 'available' }),
+  })
+  const narrowed = ['update', 'shop', '--allow-ip', '203.0.113.0/24']
+  expect(await run(narrowed)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('who connects from 0.0.0.0/0 is cut off') })
+  expect(server.received.some((call) => call.id === 'updatePostgres')).toBe(false)
+  expect((await run(narrowed, { typed: ['shop'] })).stdout).toBe('Changed shop: allowed: 203.0.113.0/24.\n')
+  const restarted = await run(['update', 'shop', '--set', 'max_connections=60'])
+  expect(restarted.stderr).toContain('shop restarts for this')
+  expect(restarted.stdout).toMatch(/^Changed shop: max_connections=60, work_mem as the plan has it\.\nIt restarted, and is available after/)
+  kept = false
+  const reverted = await run(['update', 'shop', '--set', 'max_connections=60'])
+  expect(reverted).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('did not come up with max_connections=60') })
+  expect((await run(['update', 'shop', '--plan', database.plan])).stdout).toBe('shop is as that already.\n')
+})
+
 test('read replicas and a standby are asked for, and a list of replicas is changed name by name', async () => {
   const replica = { id: `${id.slice(0, -1)}b`, name: 'reads' }
   const followed = { ...database, readReplicas: [replica], highAvailabilityEnabled: true }
@@ -153,11 +178,32 @@ test('read replicas and a standby are asked for, and a list of replicas is chang
   expect(server.received.find((call) => call.id === 'createPostgres')?.body).toEqual({
     ...{ name: 'shop', enableHighAvailability: true, readReplicas: [{ name: 'reads' }] },
   })
-  await run(['update', 'shop', '--add-replica', 'more', '--remove-replica', 'reads'])
+  const exchange = ['update', 'shop', '--add-replica', 'more', '--remove-replica', 'reads']
+  expect(await run(exchange)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('the read replica reads is deleted') })
+  await run([...exchange, '--yes'])
   expect(server.received.at(-1)?.body).toEqual({ readReplicas: [{ name: 'more' }] })
   expect((await run(['update', 'shop', '--remove-replica', 'none'])).stderr).toContain('It has: reads.')
   expect((await run(['get', 'shop'])).stdout).toMatch(/Standby: +on the same machine\nReplicas: +reads/)
   expect((await run(['failover', 'shop'])).stdout).toBe('shop is available.\n')
   happened[0] = { ...event, type: 'postgres_failover_failed', details: { reason: 'The standby lacks something.' } }
   expect(await run(['failover', 'shop'])).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('lacks something') })
+})
+
+test('pgcli is given its way in, and the password in its environment alone', async () => {
+  const folder = await temporaryFolder()
+  const told = join(folder.path, 'told')
+  const way = { internalConnectionString: `postgresql://u:pw@${id}/shop`, externalConnectionString: '', psqlCommand: '' }
+  const run = serving({ getPostgresConnectionInfo: () => ({ ...way, password: 'pw' }) })
+  const path = process.env.PATH
+  try {
+    process.env.PATH = folder.path
+    expect(await run(['pgcli', 'shop'])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('pipx install pgcli') })
+    await writeFile(join(folder.path, 'pgcli'), `#!/bin/sh\necho "$@" "$PGPASSWORD $PGAPPNAME" >'${told}'\nexit 3\n`, { mode: 0o700 })
+    expect((await run(['pgcli', 'shop', '--', '--less-chatty'])).exitCode).toBe(3)
+  } finally {
+    process.env.PATH = path
+  }
+  const given = await readFile(told, 'utf8')
+  await folder.remove()
+  expect(given).toMatch(/^-h 127\.0\.0\.1 -p \d+ -U u -d shop --less-chatty pw pgcli\n$/)
 })
