@@ -8,7 +8,10 @@ import { quoteName, quoteText } from '../sql.ts'
 
 const { rows, queryLength } = insightLimits
 
-const asJson = (select: string): string => `SELECT coalesce(json_agg(x), '[]')::text AS found FROM (${select}) x`
+/** By this name in them, statements that were asked in a tenant's own name are known from the tenant's. */
+const OURS = 'cpd_insight'
+
+const asJson = (select: string): string => `SELECT coalesce(json_agg(${OURS}), '[]')::text AS found FROM (${select}) ${OURS}`
 const ms = (interval: string): string => `round(extract(epoch FROM ${interval})::numeric * 1000)::float8`
 const iso = (time: string): string => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 const hitRatio = (hit: string, read: string): string => `(${hit})::float8 / nullif((${hit}) + (${read}), 0)`
@@ -53,18 +56,19 @@ export const BLOAT = asJson(`
     ${iso('greatest(last_vacuum, last_autovacuum)')} AS "vacuumedAt", ${iso('greatest(last_analyze, last_autoanalyze)')} AS "analyzedAt"
   FROM pg_stat_user_tables ORDER BY pg_total_relation_size(relid) DESC LIMIT ${rows}`)
 
-export const EXTENSION_SCHEMA =
-  "SELECT n.nspname AS found FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'"
+export const EXTENSION_SCHEMA = `SELECT n.nspname AS found FROM pg_extension ${OURS} JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'pg_stat_statements'`
 
 const orders: Record<QueryOrder, string> = { total: 'total_exec_time', mean: 'mean_exec_time', calls: 'calls' }
 
+/** Roles of exports and imports are gone when those are over, and with them what they asked. */
 export const statementsSql = (schema: string, order: QueryOrder): string =>
   asJson(`
   SELECT left(s.query, ${queryLength}) AS query, r.rolname AS "user", s.calls::float8 AS calls, s.total_exec_time AS "totalMs",
     s.mean_exec_time AS "meanMs", s.max_exec_time AS "maxMs", s.rows::float8 AS rows,
     ${hitRatio('s.shared_blks_hit', 's.shared_blks_read')} AS "cacheHitRatio"
-  FROM ${quoteName(schema)}.pg_stat_statements s LEFT JOIN pg_roles r ON r.oid = s.userid
-  WHERE s.dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND coalesce(r.rolname, '') NOT IN ${OWN_ROLES}
+  FROM ${quoteName(schema)}.pg_stat_statements s JOIN pg_roles r ON r.oid = s.userid
+  WHERE s.dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND r.rolname NOT IN ${OWN_ROLES}
+    AND position('${OURS}' IN s.query) = 0
   ORDER BY s.${orders[order]} DESC LIMIT ${rows}`)
 
 /** One row if there is such a connection of people; it is told whether that was ended. */

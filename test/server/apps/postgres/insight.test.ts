@@ -59,6 +59,9 @@ describe('what a database does', () => {
     const insert = body.find(({ query }) => query.startsWith('INSERT INTO things'))
     expect(insert).toMatchObject({ user: tenant.user, calls: 1, rows: 500 })
     expect(JSON.stringify(body)).not.toContain('a secret')
+    await ask('/bloat')
+    const again = await ask<PostgresStatement[]>('/queries')
+    expect(again.body.filter(({ query }) => /pg_stat_|pg_extension/.test(query))).toEqual([])
   })
 
   it('is told by its tables, the dead rows in them too', async () => {
