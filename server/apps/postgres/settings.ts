@@ -64,7 +64,8 @@ export function settingsOf({ plan, sizeGb, version }: ServerSize): Record<string
     lc_time: 'C',
     default_text_search_config: 'pg_catalog.english',
     ...(version >= 17 && { summarize_wal: 'on', allow_alter_system: 'off' }),
-    ...(isSmall && { max_pred_locks_per_transaction: '32' }),
+    // Rows and pages that a serializable transaction has read become the whole table as late as with the manual's defaults.
+    ...(isSmall && { max_pred_locks_per_transaction: '32', max_pred_locks_per_relation: '31' }),
     ...(version >= 18 && { io_method: 'sync', io_max_concurrency: '8', autovacuum_worker_slots: '8' }),
   }
 }
