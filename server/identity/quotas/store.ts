@@ -92,6 +92,7 @@ function promised(db: Database, workspaceId: string): Record<'services' | 'insta
 
 interface DatastoreRow {
   kind: 'postgres' | 'key_value'
+  role: 'primary' | 'replica' | 'standby'
   plan: string
   sizeGb: number
 }
@@ -101,16 +102,19 @@ const datastorePlans: Record<DatastoreRow['kind'], Readonly<Record<string, { cpu
   key_value: keyValuePlans,
 }
 
-/** A suspended one counts as a service does; one that is being deleted has given everything up but its disk, which goes in a moment. */
+/**
+ * A suspended one counts as a service does, and a read replica as a database; a standby is part of its primary, and takes what it takes. One that
+ * is being deleted has given everything up but its disk, which goes in a moment.
+ */
 function promisedToDatastores(db: Database, workspaceId: string): Record<'count' | 'cores' | 'memoryGb' | 'diskGb', number> {
   const rows = db
     .query<DatastoreRow, [string]>(
-      `SELECT kind, plan, max(size_gb, coalesce(grow_to_gb, 0)) AS sizeGb FROM datastores WHERE workspace_id = ? AND phase <> 'deleting'`,
+      `SELECT kind, role, plan, max(size_gb, coalesce(grow_to_gb, 0)) AS sizeGb FROM datastores WHERE workspace_id = ? AND phase <> 'deleting'`,
     )
     .all(workspaceId)
   const sum = (amountOf: (row: DatastoreRow) => number) => rows.reduce((total, row) => total + amountOf(row), 0)
   return {
-    count: rows.length,
+    count: rows.filter(({ role }) => role !== 'standby').length,
     cores: sum(({ kind, plan }) => datastorePlans[kind][plan]?.cpu ?? 0),
     memoryGb: sum(({ kind, plan }) => (datastorePlans[kind][plan]?.memoryMb ?? 0) / MB_PER_GB),
     diskGb: sum(({ sizeGb }) => sizeGb),
