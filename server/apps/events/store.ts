@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { Event, EventType } from '../../../shared/event.ts'
 import { newId } from '../../platform/id.ts'
+import { firstSeqAt } from './list.ts'
 import { lowestNeeded } from './readers.ts'
 import { events, type StoredEvent } from './rows.ts'
 import { tellOfEvent } from './wake.ts'
@@ -38,6 +39,11 @@ export function recordEvent(db: Database, { owner, type, details = {}, now }: Ne
   tellOfEvent(db, owner.workspaceId)
 }
 
+/** From where on webhooks of a workspace have still to look at its events: one that is slow holds up nobody else's. */
+const awaitedIn = (workspaceId: string): string =>
+  `coalesce((SELECT min(cursor_seq) + 1 FROM webhooks
+     WHERE workspace_id = ${workspaceId} AND is_enabled = 1 AND deleted_at IS NULL), ${Number.MAX_SAFE_INTEGER})`
+
 /** Forgets events of these types beyond the newest `count` of a service, for what happens again and again. */
 export function forgetOldEvents(
   db: Database,
@@ -45,17 +51,25 @@ export function forgetOldEvents(
 ): void {
   const ofTypes = 'service_id = $serviceId AND type IN (SELECT value FROM json_each($types))'
   db.query(
-    `DELETE FROM events WHERE ${ofTypes} AND seq < $needed
+    `DELETE FROM events WHERE ${ofTypes} AND seq < $needed AND seq < ${awaitedIn('events.workspace_id')}
      AND seq <= (SELECT seq FROM events WHERE ${ofTypes} ORDER BY seq DESC LIMIT 1 OFFSET $count)`,
   ).run({ serviceId, types: JSON.stringify(types), count, needed: lowestNeeded(db) })
 }
 
-/** Forgets up to `count` of the oldest events, those from before `before` (ms since 1970) that every reader has had. Returns how many. */
+/** Forgets up to `count` events from before `before` (ms since 1970), those that every reader has had. Returns how many. */
 export function forgetEventsBefore(db: Database, { before, count }: { before: number; count: number }): number {
-  const oldest = 'SELECT seq, created_at FROM events ORDER BY seq LIMIT $count'
+  const end = Math.min(lowestNeeded(db), firstSeqAt(db, before))
   return db
-    .query(`DELETE FROM events WHERE seq IN (SELECT seq FROM (${oldest}) WHERE created_at < $before AND seq < $needed)`)
-    .run({ before, count, needed: lowestNeeded(db) }).changes
+    .query(
+      `WITH RECURSIVE owners (id) AS (
+         SELECT min(workspace_id) FROM events
+         UNION ALL SELECT (SELECT min(workspace_id) FROM events WHERE workspace_id > owners.id) FROM owners WHERE owners.id IS NOT NULL)
+       DELETE FROM events WHERE seq IN (
+         SELECT events.seq FROM owners CROSS JOIN events
+           ON events.workspace_id = owners.id AND events.seq < min($end, ${awaitedIn('owners.id')})
+         WHERE events.created_at < $before LIMIT $count)`,
+    )
+    .run({ before, count, end }).changes
 }
 
 /** Forgets up to `count` events of a workspace, for one that is removed. Returns how many. */

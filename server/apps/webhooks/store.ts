@@ -119,12 +119,3 @@ export const deletedWebhooks = (db: Database, workspaceId: string): string[] =>
 
 /** Removes the row of a webhook, of which nothing else is left. */
 export const removeWebhook = (db: Database, id: string): void => void webhooks.remove(db, { id })
-
-/** The lowest `seq` of an event that some webhook has still to look at; undefined where none has. */
-export const lowestAwaited = (db: Database): number | undefined =>
-  db
-    .query<{ seq: number | null }, []>(
-      `SELECT min((SELECT min(seq) FROM events WHERE events.workspace_id = webhooks.workspace_id AND seq > cursor_seq)) AS seq
-       FROM webhooks WHERE is_enabled = 1 AND deleted_at IS NULL`,
-    )
-    .get()?.seq ?? undefined

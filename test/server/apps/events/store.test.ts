@@ -47,6 +47,26 @@ test('what a reader has not had yet is kept, however old', () => {
   expect(times()).toEqual([3])
 })
 
+test('a webhook that is slow keeps the events of its workspace, and holds up no other', () => {
+  db.run('PRAGMA foreign_keys = OFF')
+  for (const [id, isEnabled, cursorSeq] of [
+    ['whk-slow', 1, 1],
+    ['whk-off', 0, 0],
+  ] as const)
+    db.query(
+      `INSERT INTO webhooks (id, workspace_id, name, url, is_enabled, event_filter, service_ids, environment_ids, project_ids, secret_sealed,
+         cursor_seq, created_at, updated_at) VALUES (?, 'tea-1', '', '', ?, '[]', '[]', '[]', '[]', '', ?, 0, 0)`,
+    ).run(id, isEnabled, cursorSeq)
+  record(1, 2, 3)
+  for (const now of [4, 5]) recordEvent(db, { owner: { workspaceId: 'tea-2' }, type: 'server_restarted', now })
+  expect(forgetEventsBefore(db, { before: 9, count: 9 })).toBe(3)
+  expect(times()).toEqual([2, 3])
+  forgetOldEvents(db, { serviceId: owner.id, types: ['server_restarted'], count: 0 })
+  expect(times()).toEqual([2, 3])
+  db.run("UPDATE webhooks SET cursor_seq = 3 WHERE id = 'whk-slow'")
+  expect(forgetEventsBefore(db, { before: 9, count: 9 })).toBe(2)
+})
+
 test('a reader is given each event once, through restarts, from when it began', () => {
   record(1)
   beginReading(db, 'hooks')
