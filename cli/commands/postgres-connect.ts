@@ -52,7 +52,7 @@ async function psql(context: Context, nameOrId: string, { words, command, builtI
 }
 
 async function pgcli(context: Context, nameOrId: string, words: readonly string[]): Promise<void> {
-  const program = Bun.which('pgcli')
+  const program = Bun.which('pgcli', { PATH: context.io.env.PATH ?? '' })
   const hint = 'Install it (pipx install pgcli), or use cpctl postgres psql.'
   if (program === null) throw new CliError('not_configured', 'This machine has no pgcli.', { hint })
   await through(context, nameOrId, 0, (to) => runClient(program, to, words))

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { defineOperations } from '../operation.ts'
 import { Quota, QuotaPatch } from '../quota.ts'
-import { PageOf, PageQuery } from '../schema.ts'
+import { Many, PageOf, PageQuery } from '../schema.ts'
 import { Owner, WorkspaceCreate, WorkspaceDetails, WorkspacePatch } from '../workspace.ts'
 
 const WorkspaceParams = Type.Object({ ownerId: Type.String({ description: 'Id of the workspace' }) })
@@ -13,7 +13,7 @@ export const workspaceOperations = defineOperations({
     access: 'authenticated',
     tag: 'Workspaces',
     summary: 'Workspaces of the caller',
-    query: Type.Object({ ...PageQuery, name: Type.Optional(Type.Array(Type.String())), email: Type.Optional(Type.Array(Type.String())) }),
+    query: Type.Object({ ...PageQuery, name: Many(Type.String({ maxLength: 200 })), email: Many(Type.String({ maxLength: 254 })) }),
     responses: { 200: PageOf('owner', Owner) },
   },
   getOwner: {

@@ -18,7 +18,7 @@ const { id, createdAt: at } = database
 function serving(answers: Answers) {
   server = startFakeServer({ listPostgres: () => pageOf('postgres', [database]), ...answers })
   return (argv: string[], options: TerminalOptions = {}) =>
-    cpctl(['postgres', ...argv], { columns: 200, ...options, env: { CPCTL_URL: server.url, CPCTL_TOKEN: 'cpk_test' } })
+    cpctl(['postgres', ...argv], { columns: 200, ...options, env: { CPCTL_URL: server.url, CPCTL_TOKEN: 'cpk_test', ...options.env } })
 }
 
 test('users are listed, made and deleted, and it is said what to do next', async () => {
@@ -194,15 +194,10 @@ test('pgcli is given its way in, and the password in its environment alone', asy
   const told = join(folder.path, 'told')
   const way = { internalConnectionString: `postgresql://u:pw@${id}/shop`, externalConnectionString: '', psqlCommand: '' }
   const run = serving({ getPostgresConnectionInfo: () => ({ ...way, password: 'pw' }) })
-  const path = process.env.PATH
-  try {
-    process.env.PATH = folder.path
-    expect(await run(['pgcli', 'shop'])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('pipx install pgcli') })
-    await writeFile(join(folder.path, 'pgcli'), `#!/bin/sh\necho "$@" "$PGPASSWORD $PGAPPNAME" >'${told}'\nexit 3\n`, { mode: 0o700 })
-    expect((await run(['pgcli', 'shop', '--', '--less-chatty'])).exitCode).toBe(3)
-  } finally {
-    process.env.PATH = path
-  }
+  const env = { PATH: folder.path }
+  expect(await run(['pgcli', 'shop'], { env })).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('pipx install pgcli') })
+  await writeFile(join(folder.path, 'pgcli'), `#!/bin/sh\necho "$@" "$PGPASSWORD $PGAPPNAME" >'${told}'\nexit 3\n`, { mode: 0o700 })
+  expect(await run(['pgcli', 'shop', '--', '--less-chatty'], { env })).toMatchObject({ exitCode: 3, stderr: '' })
   const given = await readFile(told, 'utf8')
   await folder.remove()
   expect(given).toMatch(/^-h 127\.0\.0\.1 -p \d+ -U u -d shop --less-chatty pw pgcli\n$/)
