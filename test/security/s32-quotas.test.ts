@@ -86,6 +86,9 @@ describe('S32: of what a workspace may have, fifty at once get no more', () => {
     server.db.query("UPDATE datastores SET plan = 'standard' WHERE id <> ?").run(id)
     const { message } = expectError(await ask(`/key-value/${id}`, { method: 'PATCH', json: { plan: 'starter' } }), 'conflict')
     expect(message).toContain('"memoryGb" of this workspace is 2')
+    const before = (await quotas()).get('memoryGb')?.used
+    server.db.query("UPDATE datastores SET role = 'standby', primary_id = 'red-of-it' WHERE id = ?").run(id)
+    expect([(await quotas()).get('datastores')?.used, (await quotas()).get('memoryGb')?.used]).toEqual([2, before])
   })
 
   test('invites and members', async () => {
