@@ -12,6 +12,7 @@ export function backupProblemOf(
 ): { backupProblem?: string } {
   if (phase !== 'ready' || suspendedBy !== null || primaryId !== null) return {}
   const expectedFrom = isExpected ? createdAt : undefined
-  const backupProblem = behindOf({ backups: backupsOf(db, id), problem: backupSetOf(db, id)?.problem ?? null, expectedFrom, now: now() })
+  const { problem = null, copyProblem = null } = backupSetOf(db, id) ?? {}
+  const backupProblem = behindOf({ backups: backupsOf(db, id), problem, copyProblem, expectedFrom, now: now() })
   return backupProblem === undefined ? {} : { backupProblem }
 }

@@ -7,7 +7,7 @@ const available = (hours: number) => ({ status: 'available', completedAt: now - 
 const failed = { status: 'failed', completedAt: null, reason: 'no room' } as const
 const creating = { status: 'creating', completedAt: null, reason: null } as const
 const of = (backups: Parameters<typeof behindOf>[0]['backups'], more: Partial<Parameters<typeof behindOf>[0]> = {}) =>
-  behindOf({ backups, problem: null, expectedFrom: now - 100 * HOUR, now, ...more })
+  behindOf({ backups, problem: null, copyProblem: null, expectedFrom: now - 100 * HOUR, now, ...more })
 
 test('backups are behind when the newest failed or is damaged, and when none came for two days', () => {
   expect(of([available(30)])).toBeUndefined()
@@ -23,5 +23,6 @@ test('backups are behind when the newest failed or is damaged, and when none cam
 
 test('a log that is not streamed comes first, and nobody waits for what is not taken by itself', () => {
   expect(of([failed], { problem: 'the slot is gone' })).toContain('the slot is gone')
+  expect(of([available(1)], { copyProblem: 'no answer' })).toBe('They do not get to the bucket: no answer')
   expect(of([available(400)], { expectedFrom: undefined })).toBeUndefined()
 })

@@ -31,7 +31,7 @@ test('every plan has settings that fit into its memory and its disk', () => {
       expect(mbOf('max_wal_size') + mbOf('max_slot_wal_keep_size')).toBeLessThan(sizeGb * 1024 * 0.4)
       expect(settings.io_method).toBe('sync')
     }
-  // As late as by the default, 64 / 2 - 1.
+  // The manual's default comes to 64 / 2 - 1.
   expect(settingsOf({ plan: postgresPlans.free, sizeGb: 1, version: 18 }).max_pred_locks_per_relation).toBe('31')
   expect(settingsOf({ plan: postgresPlans.free, sizeGb: 1, version: 15 })).not.toHaveProperty('summarize_wal')
 })
