@@ -8,7 +8,7 @@ import { randomNumbers } from '../../../support/random-numbers.ts'
 
 /** Months of a database whose backups fail, are cut off by kills and get damaged, decided upon as the platform does, with nothing taken. */
 
-const SEEDS = Number(process.env.CHAOS_SEEDS ?? 100)
+const SEEDS = Number(process.env.CHAOS_SEEDS ?? 20)
 const DAYS = 40
 const HOUR_MS = DAY_MS / 24
 const RETENTION_DAYS = 7

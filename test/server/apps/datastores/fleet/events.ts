@@ -22,13 +22,19 @@ export function oneOf<T>({ below }: Pick<Fleet, 'below'>, all: readonly T[]): T 
 export const shown = (fleet: Fleet): StoredDatastore[] =>
   fleet.rows().filter(({ phase, role }) => phase !== 'deleting' && role !== 'standby')
 
+type Kind = StoredDatastore['kind'] | 'guarded'
+
+/** Whether a standby takes the place of a database. */
+const isGuarded = (fleet: Fleet, { id }: StoredDatastore): boolean =>
+  fleet.rows().some(({ primaryId, role }) => primaryId === id && role === 'standby')
+
 /** Does something to one that people see. */
 const withOne =
-  (act: (fleet: Fleet, datastore: StoredDatastore) => unknown, kind?: StoredDatastore['kind']): Happening =>
+  (act: (fleet: Fleet, datastore: StoredDatastore) => unknown, kind?: Kind): Happening =>
   (fleet) => {
     const chosen = oneOf(
       fleet,
-      shown(fleet).filter((one) => kind === undefined || one.kind === kind),
+      shown(fleet).filter((one) => kind === undefined || one.kind === kind || (kind === 'guarded' && isGuarded(fleet, one))),
     )
     if (chosen !== undefined) act(fleet, chosen)
   }
@@ -57,8 +63,8 @@ const wishes: readonly Happening[] = [
   withOne((fleet, one) => resumeDatastore(fleet.context, one)),
   withOne((fleet, one) => restartDatastore(fleet.context, one)),
   withOne((fleet, one) => deleteDatastore(fleet.context, one, { isForced: true })),
-  withOne((fleet, one) => requestFailover(fleet.context, one), 'postgres'),
-  withOne((fleet, one) => requestFailover(fleet.context, one), 'postgres'),
+  withOne((fleet, one) => requestFailover(fleet.context, one), 'guarded'),
+  withOne((fleet, one) => requestFailover(fleet.context, one), 'guarded'),
   patch((_, { sizeGb }) => ({ diskSizeGB: sizeGb < 5 ? 5 : sizeGb + 5 })),
   patch((fleet) => ({ plan: fleet.below(2) === 0 ? 'basic_256mb' : 'basic_1gb' })),
   patch((fleet) => ({ enableHighAvailability: fleet.below(3) > 0 })),
@@ -97,7 +103,7 @@ const troubles: readonly Happening[] = [
   withOne(({ broken, machine }, { id, volumeId }) => {
     broken.add(volumeId)
     for (const run of machine.running().filter((runId) => runId.startsWith(`${id}-`))) machine.crash(run)
-  }, 'postgres'),
+  }, 'guarded'),
   withOne(({ machine, below }, { volumeId, sizeGb }) => {
     const volume = machine.volumes.get(volumeId)
     if (volume !== undefined) volume.usedBytes = (bytesOf(sizeGb) * below(100)) / 100
