@@ -15,8 +15,14 @@ export async function archiveWal(deps: RepositoryDeps, datastoreId: string, sign
   for (const name of finished) {
     signal.throwIfAborted()
     const handle = await openFile(deps, datastoreId, name)
-    const writtenAt = Math.min(deps.now(), Math.floor((await handle.stat()).mtimeMs))
-    await storeObject({ ...deps, now: () => writtenAt }, { datastoreId, name: WAL + name }, handle.createReadStream(), { signal })
+    try {
+      const writtenAt = Math.min(deps.now(), Math.floor((await handle.stat()).mtimeMs))
+      const content = handle.createReadStream({ autoClose: false })
+      await storeObject({ ...deps, now: () => writtenAt }, { datastoreId, name: WAL + name }, content, { signal })
+    } finally {
+      // Where nothing of it was read, as on a full disk, nobody else closes it.
+      await handle.close()
+    }
     await unlink(incomingIn(deps, datastoreId, name))
   }
   return finished

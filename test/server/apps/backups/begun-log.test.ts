@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { archiveWal } from '../../../../server/apps/backups/postgres/archive-wal.ts'
 import { BEGUN, outdatedBegun, storeBegun } from '../../../../server/apps/backups/postgres/begun-log.ts'
 import { incomingIn } from '../../../../server/apps/backups/postgres/receiver.ts'
 import { currentKey } from '../../../../server/apps/backups/repository/key.ts'
@@ -74,3 +75,21 @@ describe('the segment that is being written', () => {
     expect(outdated()).toEqual(['1', '2', '3'])
   })
 })
+
+it('is left open by nobody where it cannot be stored, however often that is tried', async () => {
+  const path = incomingIn(deps, datastoreId, segment)
+  writeFileSync(path, Buffer.alloc(16 * 1024 * 1024))
+  deps.db.run('PRAGMA foreign_keys = OFF')
+  deps.db.run('DELETE FROM backup_sets')
+  for (let tries = 0; tries < 3; tries += 1) await expect(archiveWal(deps, datastoreId, signal)).rejects.toThrow('There are no backups')
+  const opened = readdirSync('/proc/self/fd').filter((fd) => linkOf(fd) === path)
+  expect(opened).toEqual([])
+})
+
+function linkOf(fd: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`)
+  } catch {
+    return undefined
+  }
+}
