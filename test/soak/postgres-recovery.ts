@@ -60,7 +60,8 @@ const ask = <T>({ url, adminToken: token }: Platform, path: string, options: { m
   call<T>(`${url}/v1/postgres${path}`, { token, ...options })
 
 async function create(platform: Platform, name: string): Promise<string> {
-  const { body } = await ask<Postgres>(platform, '', { json: { name, plan: 'basic_1gb' } })
+  const { status, body } = await ask<Postgres & { message?: string }>(platform, '', { json: { name, plan: 'basic_1gb' } })
+  if (status !== 201) throw new Error(`${name} was not created: ${body.message}`)
   await available(platform, body.id)
   await until(
     `${name} has a backup`,
