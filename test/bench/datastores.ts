@@ -1,7 +1,4 @@
-import { Database } from 'bun:sqlite'
 import { readdirSync, readFileSync } from 'node:fs'
-import { allDatastores } from '../../server/apps/datastores/store.ts'
-import { allSpares } from '../../server/apps/postgres/spare-store.ts'
 import { type Compiled, startCompiled } from '../support/compiled.ts'
 import { commandLine, processesOf } from '../support/leftovers.ts'
 import { until } from '../support/until.ts'
@@ -11,6 +8,8 @@ const IDLE_DATABASES = Number(process.env.BENCH_DATABASES ?? 20)
 const CREATIONS = 5
 const LONG_MS = 120_000
 const SETTLE_MS = 30_000
+/** What a spare takes to be made, from its disk on. */
+const SPARE_MS = 10_000
 const KB_PER_MIB = 1024
 
 type Kind = 'postgres' | 'key-value'
@@ -18,11 +17,11 @@ type Kind = 'postgres' | 'key-value'
 /** From the request for a database to the moment at which it can be connected to, and what idle ones take, of the executables in dist/: `npm run bench datastores`. */
 export async function run(): Promise<void> {
   const cpd = await startCompiled()
-  const db = new Database(cpd.paths.controlDb, { readonly: true })
   try {
     const first = await creation(cpd, 'postgres', 'first')
     const spared = await times(async (index) => {
-      await until('a spare is made', () => allSpares(db).some(({ phase }) => phase === 'ready'), LONG_MS)
+      await until('a spare is being made', () => readdirSync(cpd.paths.disks).length > index + 1, LONG_MS)
+      await Bun.sleep(SPARE_MS)
       return await creation(cpd, 'postgres', `spared-${index}`)
     })
     const plain = await times((index) => creation(cpd, 'postgres', `plain-${index}`))
@@ -31,9 +30,8 @@ export async function run(): Promise<void> {
     console.log(`key-value store, request to available: ${shown(stores)}`)
     for (let index = 1 + 2 * CREATIONS; index < IDLE_DATABASES; index++) await creation(cpd, 'postgres', `idle-${index}`)
     await Bun.sleep(SETTLE_MS)
-    report(db, cpd.paths.data)
+    report(cpd.paths.data)
   } finally {
-    db.close()
     await cpd.stop()
   }
 }
@@ -59,22 +57,20 @@ async function creation(cpd: Compiled, kind: Kind, name: string): Promise<number
 const shown = (taken: readonly number[]): string => `${median(taken).toFixed(0)} ms (of ${taken.map((ms) => ms.toFixed(0)).join(', ')})`
 
 /** What runs as the user of a datastore is its server; the monitor of its sandbox and the receiver of its log stand beside it. */
-function report(db: Database, dataDir: string): void {
+function report(dataDir: string): void {
   const byUser = Map.groupBy(pids(), userOf)
-  const processes = (kind: 'postgres' | 'key_value') =>
-    allDatastores(db)
-      .filter((one) => one.kind === kind)
-      .map(({ number }) => byUser.get(number) ?? [])
-  for (const kind of ['postgres', 'key_value'] as const) {
+  const own = processesOf(dataDir)
+  const servers = (kind: Kind) => [...new Set(own.filter((pid) => programs[kind].test(commandLine(pid))).map(userOf))]
+  const processes = (kind: Kind) => servers(kind).map((user) => byUser.get(user) ?? [])
+  for (const kind of ['postgres', 'key-value'] as const) {
     const memory = processes(kind).map(sumOf)
     const sum = memory.reduce((total, one) => total + one, 0)
     console.log(
       `${memory.length} idle ${kind}: ${sum.toFixed(0)} MiB together (PSS), each ${(sum / memory.length).toFixed(1)} (least ${Math.min(...memory).toFixed(1)}, most ${Math.max(...memory).toFixed(1)})`,
     )
   }
-  const [one] = allDatastores(db).filter(({ kind }) => kind === 'postgres')
-  for (const pid of byUser.get(one?.number ?? 0) ?? []) console.log(`  ${sumOf([pid]).toFixed(1)} MiB ${commandLine(pid).slice(0, 80)}`)
-  const beside = Map.groupBy(processesOf(dataDir), (pid) => besides.find(([, is]) => is.test(commandLine(pid)))?.[0])
+  for (const pid of processes('postgres')[0] ?? []) console.log(`  ${sumOf([pid]).toFixed(1)} MiB ${commandLine(pid).slice(0, 80)}`)
+  const beside = Map.groupBy(own, (pid) => besides.find(([, is]) => is.test(commandLine(pid)))?.[0])
   for (const [name] of besides) console.log(`${beside.get(name)?.length ?? 0} ${name}: ${sumOf(beside.get(name) ?? []).toFixed(1)} MiB`)
   const together = [...processes('postgres').flat(), ...(beside.get(RECEIVERS) ?? [])]
   console.log(
@@ -82,6 +78,7 @@ function report(db: Database, dataDir: string): void {
   )
 }
 
+const programs: Record<Kind, RegExp> = { postgres: /\/postgres -D /, 'key-value': /valkey-server/ }
 const RECEIVERS = 'receivers of logs'
 const besides = [
   [RECEIVERS, /pg_receivewal/],
