@@ -59,7 +59,8 @@ export const knownApps: readonly KnownApp[] = [
   },
 ]
 
-const items = { collection: 'items', schema: {}, fields: [{ field: 'name', type: 'string' }] }
+const id = { field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } }
+const items = { collection: 'items', schema: {}, fields: [id, { field: 'name', type: 'string', schema: {} }] }
 
 async function signedIn(ask: Ask): Promise<Record<string, string>> {
   const { data } = JSON.parse(await ask('/auth/login', admin)) as { data: { access_token: string } }
