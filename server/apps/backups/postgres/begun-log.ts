@@ -1,6 +1,6 @@
 /** What there is of the segment that is being written, for the bucket: a machine that is lost takes what is nowhere else. */
 import { type RepositoryDeps, storeObject } from '../repository/repository.ts'
-import { type BackupObject, objectsOf } from '../rows/object-store.ts'
+import { type BackupObject, findObject, objectsOf } from '../rows/object-store.ts'
 import { openIncoming, WAL } from './archive-wal.ts'
 
 export const BEGUN = 'wal-begun/'
@@ -11,9 +11,10 @@ export async function storeBegun(
   datastoreId: string,
   { known, signal }: { known: string | undefined; signal: AbortSignal },
 ): Promise<string | undefined> {
-  const [begun] = await openIncoming(deps, datastoreId, 'begun')
-  if (begun === undefined) return undefined
+  const all = await openIncoming(deps, datastoreId, 'begun')
+  const begun = all.at(-1)
   try {
+    if (begun === undefined) return undefined
     const { mtimeMs } = await begun.handle.stat()
     const mark = `${begun.segment} ${mtimeMs}`
     if (mark === known) return known
@@ -22,21 +23,21 @@ export async function storeBegun(
     await storeObject({ ...deps, now: () => readAt }, { datastoreId, name: BEGUN + begun.segment }, content, { signal })
     return mark
   } finally {
-    await begun.handle.close()
+    for (const { handle } of all) await handle.close()
   }
 }
 
 /** What newer has taken the place of: at the bucket only what is there as well takes a place. */
 export function outdatedBegun(db: RepositoryDeps['db'], datastoreId: string): BackupObject[] {
   const begun = objectsOf(db, datastoreId, BEGUN)
-  const whole = new Set(objectsOf(db, datastoreId, WAL).flatMap(({ name, uploadedAt }) => (uploadedAt === null ? [] : [name])))
-  return begun.filter((object) => isOutdated(object, begun, whole))
+  const isWhole = (segment: string): boolean => findObject(db, datastoreId, WAL + segment)?.uploadedAt != null
+  return begun.filter((object) => isOutdated(object, begun, isWhole))
 }
 
-function isOutdated(object: BackupObject, begun: readonly BackupObject[], whole: ReadonlySet<string>): boolean {
+function isOutdated(object: BackupObject, begun: readonly BackupObject[], isWhole: (segment: string) => boolean): boolean {
   const newer = begun.filter(
     ({ name, createdAt }) => createdAt > object.createdAt || (createdAt === object.createdAt && name > object.name),
   )
   if (object.uploadedAt === null) return newer.length > 0
-  return newer.some(({ uploadedAt }) => uploadedAt !== null) || whole.has(WAL + object.name.slice(BEGUN.length))
+  return newer.some(({ uploadedAt }) => uploadedAt !== null) || isWhole(object.name.slice(BEGUN.length))
 }
