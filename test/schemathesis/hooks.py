@@ -1,8 +1,12 @@
 """What OpenAPI cannot say of our queries, said to Schemathesis."""
 
+import gc
 import json
 
 import schemathesis
+
+# Nearly all that is made lives to the end: looking through it for what does not takes a tenth of the time.
+gc.set_threshold(200_000, 50, 50)
 
 
 def text_of(value):
