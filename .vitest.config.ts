@@ -6,8 +6,11 @@ import { filesOf } from './.scripts/tiers.ts'
 
 const sources = new RegExp(`^${import.meta.dirname}/(server|shared|cli)/`)
 
-/** Much of the tests' time is waiting, so there is one worker more than there are cores; beyond that, what they share is what holds them up. */
-const workers = Math.min(availableParallelism(), 8) + 1
+/**
+ * Most of the tests' time is waiting for processes, disks and clocks: with one worker for each core and one more, a third of the cores' time was
+ * idle. What tests promise holds on a busy machine, so there are two for each core, and one more.
+ */
+const workers = 2 * Math.min(availableParallelism(), 8) + 1
 
 /** New files are among the others until they are measured. */
 const fast = filesOf('fast').filter((file) => recordedMs(file) !== undefined)
