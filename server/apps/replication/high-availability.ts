@@ -1,9 +1,8 @@
 /** The standby of a database: a copy on the same machine that takes its place when its server or its files are broken. */
 import { AppError } from '../../../shared/error.ts'
 import { inOneChange } from '../../platform/db/change.ts'
-import { workloadsOf } from '../../runtime/workloads/store.ts'
+import { type StoredWorkload, workloadsOf } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'
-import { endpointOf } from '../datastores/endpoint.ts'
 import { standbyOf } from '../datastores/failover.ts'
 import { newestLag } from '../datastores/lag-store.ts'
 import { refuseReplica, refuseUnlessReady } from '../datastores/operations.ts'
@@ -25,9 +24,12 @@ export function requestFailover(context: AppContext, datastore: StoredDatastore)
   if (datastore.failover !== null) throw new AppError('conflict', `The standby of ${datastore.name} is taking its place already.`)
   if (!isInStep(context, standby, RECENT_SECONDS))
     throw new AppError('conflict', `The standby of ${datastore.name} is not in step with it yet. Try again in a minute.`)
-  // Where no server runs, the standby has what it has.
-  begin(context, datastore.id, endpointOf(context, datastore) === undefined ? 'fencing' : 'handing')
+  begin(context, datastore.id, firstStepOf(workloadsOf(context.db, OWNER_KIND, datastore.id)))
 }
+
+/** How a failover that was asked for begins. Where no server runs, the standby has what it has; one that is starting may be written to until it has ended. */
+export const firstStepOf = (workloads: readonly Pick<StoredWorkload, 'phase'>[]): 'handing' | 'fencing' =>
+  workloads.some(({ phase }) => phase !== 'pending' && phase !== 'ended') ? 'handing' : 'fencing'
 
 /** After so many ends in a row the files of a server are taken for broken. */
 const MOST_ENDS = 5

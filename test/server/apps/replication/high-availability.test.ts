@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { isAtEndOfLog } from '../../../../server/apps/replication/handed-over.ts'
-import { isToFailOver } from '../../../../server/apps/replication/high-availability.ts'
+import { firstStepOf, isToFailOver } from '../../../../server/apps/replication/high-availability.ts'
 
 const broken = { endedAt: [11, 12, 13, 14, 15], cameUpAt: 10, isRunning: false, isStandbyInStep: true }
 
@@ -24,4 +24,9 @@ test('ends of a server that came up again between them are not added up, however
   const months = { ...broken, endedAt: [1, 2, 3, 4, 5, 6, 7, 8, 9, 11] }
   expect(isToFailOver(months)).toBe(false)
   expect(isToFailOver({ ...months, cameUpAt: undefined })).toBe(true)
+})
+
+test('a failover that was asked for looks whether the standby has all, where a server runs or may come up still', () => {
+  expect((['running', 'starting', 'stopping'] as const).map((phase) => firstStepOf([{ phase }]))).toEqual(['handing', 'handing', 'handing'])
+  expect([firstStepOf([]), firstStepOf([{ phase: 'pending' }])]).toEqual(['fencing', 'fencing'])
 })
