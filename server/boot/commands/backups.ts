@@ -81,8 +81,10 @@ export function renderSets(sets: readonly DescribedSet[]): string {
 
 export function renderAdopted(adopted: readonly DescribedSet[]): string {
   if (adopted.length === 0) return 'The bucket has no backups of other servers that this key opens.\n'
-  const first = adopted[0]?.id ?? ''
-  return `${renderSets(adopted)}\nThey can be recovered now, each into a new database: cpctl postgres recover ${first}\n`
+  const commands = ['postgres', 'key_value'].flatMap((kind) => adopted.filter((set) => set.kind === kind).slice(0, 1)).map(recovery)
+  return `${renderSets(adopted)}\nThey can be recovered now, each into a new one: ${commands.join(', ')}\n`
 }
+
+const recovery = ({ id, kind }: DescribedSet): string => `cpctl ${kind === 'key_value' ? 'kv' : 'postgres'} recover ${id}`
 
 const jsonOf = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`

@@ -66,7 +66,12 @@ describe('the commands for it', () => {
         '',
       ].join('\n'),
     )
-    expect(renderAdopted([set])).toContain('cpctl postgres recover dpg-1-a')
+    const kinds = [
+      { ...set, kind: 'postgres' },
+      { ...set, kind: 'postgres', id: 'dpg-2-a' },
+      { ...set, kind: 'key_value', id: 'red-1' },
+    ]
+    expect(renderAdopted(kinds)).toContain('cpctl postgres recover dpg-1-a, cpctl kv recover red-1\n')
     expect(renderAdopted([])).toContain('no backups of other servers')
   })
 })
