@@ -18,9 +18,11 @@ const NOBODY = 65_534
 /** Small, and sure of nothing: what is measured is not the disk. */
 const settings = ['fsync=off', 'shared_buffers=16MB', 'max_connections=120', 'unix_socket_directories=', 'listen_addresses=127.0.0.1']
 
-export async function startPostgresServer(...more: string[]): Promise<PostgresServer> {
+export const startPostgresServer = (...more: string[]): Promise<PostgresServer> => startPostgresServerIn(tmpdir(), more)
+
+export async function startPostgresServerIn(parent: string, more: readonly string[]): Promise<PostgresServer> {
   const programs = programsOf()
-  const dir = mkdtempSync(join(tmpdir(), 'cpd-postgres-'))
+  const dir = mkdtempSync(join(parent, 'cpd-postgres-'))
   const isRoot = process.getuid?.() === 0
   if (isRoot) chownSync(dir, NOBODY, NOBODY)
   // PostgreSQL refuses to run as root.
@@ -33,7 +35,7 @@ export async function startPostgresServer(...more: string[]): Promise<PostgresSe
   await run([join(programs, 'initdb'), '-D', data, '-U', 'cpd_admin', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'])
   const sql = "ALTER ROLE cpd_admin PASSWORD 'pw';\nCREATE ROLE test_user LOGIN PASSWORD 'pw';\nCREATE DATABASE test_db OWNER test_user;\n"
   await run([join(programs, 'postgres'), '--single', '-D', data, 'postgres'], sql)
-  await Bun.write(join(data, 'pg_hba.conf'), 'host all all 127.0.0.1/32 scram-sha-256\n')
+  await Bun.write(join(data, 'pg_hba.conf'), 'host all,replication all 127.0.0.1/32 scram-sha-256\n')
   const [port = 0] = freePorts(1)
   const options = [...settings, ...more, `port=${port}`].flatMap((setting) => ['-c', setting])
   const server = spawnProcess([...as, join(programs, 'postgres'), '-D', data, ...options], {
