@@ -8,6 +8,8 @@ import { run } from './run.ts'
 const POSTGRES_PROGRAMS = [
   ...['postgres', 'initdb', 'pg_dump', 'pg_dumpall', 'pg_restore', 'pg_basebackup', 'pg_receivewal', 'pg_verifybackup'],
   ...['pg_combinebackup', 'pg_controldata', 'pg_resetwal', 'pg_waldump', 'pg_isready', 'pg_upgrade', 'pg_ctl', 'pgbench'],
+  // Without it pg_upgrade does not begin.
+  'vacuumdb',
 ]
 
 /** Modules of languages whose interpreter is not there. */

@@ -66,6 +66,16 @@ function engineContract(makeWorld: () => ContractWorld): void {
       expect(seen.get('PATH')?.split(':')).toEqual(expect.arrayContaining([`${seen.get('ROOT')}/own`, '/usr/local/own', '/bin']))
     })
 
+    test('tells a program where others are that it may run', async () => {
+      const files = { programs: 'server-2', beside: ['server-1'] }
+      const env = ({ root, beside }: View) => ({ PATH: '/usr/bin:/bin', ROOT: root, BESIDE: beside?.['server-1'] ?? 'nowhere' })
+      const spec = world.instance(['printenv'], { files, env })
+      expect((await run(spec)).exitCode).toBe(0)
+      const seen = world.output(spec).split('\0')
+      expect(seen).toContainEqual(expect.stringMatching(/^BESIDE=.*\/server-1$/))
+      expect(seen).not.toContainEqual(expect.stringMatching(/^ROOT=.*\/server-1$/))
+    })
+
     test('does nothing for an instance that runs already', async () => {
       const spec = world.instance([{ print: 'started' }, 'serve'])
       await Promise.all([engine.start(spec), engine.start(spec)])

@@ -21,7 +21,14 @@ const VIEW = { root: '/app', home: '/home', secrets: '/secrets' } satisfies Part
 export function workloadOf(spec: Spec & { outputName?: string }, { id, kind, port }: Pick<Workload, 'id' | 'kind' | 'port'>): Workload {
   const ownerId = spec.owner.id
   const told = port === undefined ? {} : { port }
-  const view = { ...VIEW, searchPath: searchPathIn(spec.stack, VIEW.root), ...told, ...(spec.volume && { volume: spec.volume.mountPath }) }
+  const view = {
+    ...VIEW,
+    searchPath: searchPathIn(spec.stack, VIEW.root),
+    ...told,
+    ...(spec.volume && { volume: spec.volume.mountPath }),
+    ...('programs' in spec.files &&
+      spec.files.beside && { beside: Object.fromEntries(spec.files.beside.map((name) => [name, `/programs/${name}`])) }),
+  }
   const workload = {
     id,
     kind,

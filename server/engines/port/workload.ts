@@ -35,6 +35,8 @@ export interface View {
   volume?: string
   /** Folder of the material that the workload asked for. */
   material?: string
+  /** Folders of the programs beside those that it is run in, by their names. */
+  beside?: Readonly<Record<string, string>>
   /** What the program is told as `PORT`; absent where it listens nowhere. */
   port?: number
 }
@@ -42,7 +44,11 @@ export interface View {
 /** What is run in: built files by the digest of their content, programs that come with the platform by name, or the folder of a build while it is built. */
 export type Files =
   | { artifact: string }
-  | { programs: string }
+  | {
+      programs: string
+      /** Names of further programs that the command can read and run. */
+      beside?: readonly string[]
+    }
   | {
       build: string
       /** The folder below the build's own that the command begins in. */

@@ -27,6 +27,7 @@ export async function placeWorkload(
   const root = rootOf(context.places, own, spec)
   const volume = spec.volume && (await placeVolume(context, spec.volume, options))
   const material = spec.material === undefined ? undefined : context.places.material(spec.material)
+  const beside = besideOf(context.places, files)
   const cwd = 'build' in files ? join(root, files.dir) : root
   const view: View = {
     root,
@@ -35,6 +36,7 @@ export async function placeWorkload(
     searchPath: searchPathIn(spec.stack, cwd),
     ...(volume && { volume: volume.path }),
     ...(material !== undefined && { material }),
+    ...beside.told,
     ...(options.port !== undefined && { port: options.port }),
   }
   return {
@@ -57,6 +59,7 @@ export async function placeWorkload(
         ...('build' in files ? [] : [root]),
         ...(secrets === undefined ? [] : [secrets]),
         ...(material === undefined ? [] : [material]),
+        ...beside.folders,
         paths.toolchain,
       ],
       ...networkOf(spec),
@@ -69,6 +72,12 @@ export async function placeWorkload(
 function rootOf({ artifact, programs }: Places, own: ServicePaths, { files, owner }: Workload): string {
   if ('build' in files) return join(own.builds, files.build)
   return 'programs' in files ? programs(files.programs) : artifact(owner.id, files.artifact)
+}
+
+function besideOf({ programs }: Places, files: Files): { told: Pick<View, 'beside'>; folders: string[] } {
+  if (!('programs' in files) || files.beside === undefined) return { told: {}, folders: [] }
+  const beside = Object.fromEntries(files.beside.map((name) => [name, programs(name)]))
+  return { told: { beside }, folders: Object.values(beside) }
 }
 
 const laySecretFiles = ({ secrets }: PlacingContext, own: ServicePaths, { secretFiles, owner }: Workload) =>

@@ -85,6 +85,15 @@ test('an artifact is run in its folder, beside which it may write, and reads its
   if (isRoot) expect([statSync(secrets).uid, statSync(join(secrets, 'token')).uid]).toEqual([NUMBER, NUMBER])
 })
 
+test('programs are run in their folder, and see those beside them', async () => {
+  const files = { programs: 'server-2', beside: ['server-1'] }
+  const env = ({ root, beside }: View) => ({ ROOT: root, ...beside })
+  const { env: told, sandbox } = await placeWorkload(contextOf(), specOf({ files, env }))
+  const [root, beside] = [join(paths.engines, 'server-2'), join(paths.engines, 'server-1')]
+  expect(told).toEqual({ ROOT: root, 'server-1': beside })
+  expect(sandbox.readOnlyBinds).toEqual(['/opt/go', root, beside, paths.toolchain])
+})
+
 test('a build has its own folder and the cache to write into, no secret and no network of the workspace', async () => {
   const own = servicePathsOf(paths, 'srv-one')
   const { cwd, sandbox } = await placeWorkload(contextOf(), specOf({ files: { build: 'dep-1', dir: 'source/app' }, network: 'none' }))

@@ -49,7 +49,7 @@ export function makeShellWorld(factory: EngineFactory): ContractWorld {
         paths,
         artifact: (ownerId, digest) => releaseFolder(paths, ownerId, digest),
         material: (name) => join(paths.backups, 'restores', name),
-        programs: (name) => join(paths.engines, name),
+        programs: (name) => layPrograms(join(paths.engines, name)),
         volumes: openVolumes({ dir: paths.disks, mounts: 'folders', needed: [], room: ampleRoom }),
         quota: noQuota('a test limits nobody'),
       }),
@@ -76,6 +76,11 @@ function layArtifact({ root, releases }: { root: string; releases: string }, num
   const dir = join(releases, artifact)
   mkdirSync(dir, { recursive: true, mode: 0o750 })
   if (isRoot) for (const one of [root, releases, dir]) chownSync(one, 0, number)
+}
+
+function layPrograms(folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o755 })
+  return folder
 }
 
 const commandOf = (acts: readonly Act[]): string => acts.map(lineOf).join('\n') || 'true'
