@@ -19,6 +19,7 @@ export const Backup = Type.Object(
     verifiedAt: Type.Optional(Type.String({ format: 'date-time', description: 'When every file of it was compared with its manifest' })),
     restoredAt: Type.Optional(Type.String({ format: 'date-time', description: 'When it was restored to see that it can be' })),
     restoreSeconds: Type.Optional(Type.Number({ description: 'How long that took' })),
+    version: Type.Optional(Type.String({ description: 'Major version of the database that a recovery of it makes' })),
     reason: Type.Optional(Type.String({ description: 'Why it failed or what is damaged' })),
   },
   { $id: 'Backup' },
@@ -32,7 +33,12 @@ export const Recovery = Type.Object(
     recoveryStatus: OneOf(['AVAILABLE', 'BACKUP_NOT_READY', 'NOT_AVAILABLE'], 'BACKUP_NOT_READY: the first backup is not complete yet'),
     startsAt: Type.Optional(Type.String({ format: 'date-time', description: 'The earliest moment that can be recovered to' })),
     endsAt: Type.Optional(Type.String({ format: 'date-time', description: 'The latest; later than now for nobody' })),
-    windows: Type.Array(Type.Object({ startsAt: Time, endsAt: Time }), { description: 'Oldest first; several where the log has a gap' }),
+    windows: Type.Array(
+      Type.Object({ startsAt: Time, endsAt: Time, version: Type.String({ description: 'Major version that it was of then' }) }),
+      {
+        description: 'Oldest first; several where the log has a gap, and where it was brought to another version',
+      },
+    ),
     problem: Type.Optional(Type.String({ description: 'Why its log is not streamed, or does not come to the bucket, at the moment' })),
   },
   { $id: 'Recovery' },

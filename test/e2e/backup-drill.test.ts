@@ -1,13 +1,12 @@
 import { existsSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { WAL } from '../../server/apps/backups/postgres/archive-wal.ts'
 import { archiveOf, manifestOf } from '../../server/apps/backups/postgres/take.ts'
 import { verifyBackup } from '../../server/apps/backups/postgres/verify.ts'
 import { pathOfObject, type RepositoryDeps } from '../../server/apps/backups/repository/repository.ts'
 import { backupById, backupsOf, type StoredBackup } from '../../server/apps/backups/rows/backup-store.ts'
-import { type BackupObject, findObject, objectsOf } from '../../server/apps/backups/rows/object-store.ts'
+import { type BackupObject, findObject, objectsOf, walIn } from '../../server/apps/backups/rows/object-store.ts'
 import { backupSetOf } from '../../server/apps/backups/rows/set-store.ts'
-import { segmentNumberAt, segmentNumberOf } from '../../server/apps/backups/rules/wal-names.ts'
+import { logFileOf, segmentNumberAt, segmentNumberOf } from '../../server/apps/backups/rules/wal-names.ts'
 import { drill } from '../../server/apps/backups/work/drill.ts'
 import { toolsOf, toolUid } from '../../server/apps/backups/work/source.ts'
 import { repositoryOf } from '../../server/apps/backups/work/work.ts'
@@ -51,8 +50,8 @@ function flipByte(path: string): void {
 }
 
 function neededSegment({ datastoreId, startLsn }: StoredBackup): string {
-  const found = objectsOf(platform.db, datastoreId, WAL).find(
-    ({ name }) => segmentNumberOf(name.slice(WAL.length)) === segmentNumberAt(startLsn ?? ''),
+  const found = objectsOf(platform.db, datastoreId, walIn(0)).find(
+    ({ name }) => segmentNumberOf(logFileOf(name)) === segmentNumberAt(startLsn ?? ''),
   )
   return fileOf(datastoreId, found?.name ?? expect.fail('It has no log'))
 }

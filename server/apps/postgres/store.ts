@@ -16,6 +16,9 @@ export interface StoredPostgres {
   isAutoscaling: boolean
   isHighlyAvailable: boolean
   hasCluster: boolean
+  /** Counted up whenever a cluster of another major version takes the place of its own; `lineageAt` is when, in milliseconds since 1970. */
+  lineage: number
+  lineageAt: number | null
   adminPasswordSealed: string
   backupPasswordSealed: string
 }
@@ -32,6 +35,8 @@ const databases = tableOf<StoredPostgres>('postgres_databases', {
   isAutoscaling: { column: 'is_autoscaling', as: flag },
   isHighlyAvailable: { column: 'is_highly_available', as: flag },
   hasCluster: { column: 'has_cluster', as: flag },
+  lineage: 'lineage',
+  lineageAt: 'lineage_at',
   adminPasswordSealed: 'admin_password_sealed',
   backupPasswordSealed: 'backup_password_sealed',
 })
@@ -40,8 +45,8 @@ const databases = tableOf<StoredPostgres>('postgres_databases', {
 export const postgresById = (db: Database, id: string): StoredPostgres | undefined => databases.get(db, 'WHERE id = $id', { id })
 
 /** Writes down what is of a new database alone, after the row that all datastores have. */
-export function insertPostgres(db: Database, database: Omit<StoredPostgres, 'provenParameters'>): void {
-  databases.insert(db, { ...database, provenParameters: {} })
+export function insertPostgres(db: Database, database: Omit<StoredPostgres, 'provenParameters' | 'lineage' | 'lineageAt'>): void {
+  databases.insert(db, { ...database, provenParameters: {}, lineage: 0, lineageAt: null })
 }
 
 /** Changes what is named and nothing else. */

@@ -11,11 +11,11 @@ import { addDatastore, refuseBadSize, refuseLargeDatastore, refuseReplica, refus
 import { requireDatastore } from '../../datastores/require.ts'
 import { type DatastoreKind, datastoreById, findDatastore, type StoredDatastore } from '../../datastores/store.ts'
 import { addOwnPostgres } from '../../postgres/create.ts'
-import { chooseVersion } from '../../postgres/programs.ts'
-import { backupsOf, type StoredBackup } from '../rows/backup-store.ts'
+import { backupById, backupsOf, type StoredBackup } from '../rows/backup-store.ts'
 import { insertRecovery } from '../rows/recovery-store.ts'
 import { type BackupSet, backupSetOf, postgresRecipe } from '../rows/set-store.ts'
 import { backupFor } from '../rules/chain.ts'
+import { versionIn } from '../rules/lineages.ts'
 import { requestBackup } from '../work/take-next.ts'
 import { recoverableOf } from '../work/windows.ts'
 import { promisedWindows, type Window } from './present.ts'
@@ -69,7 +69,7 @@ export function recoverPostgres(
   const chosen = chooseBackup(context, set, body)
   const { plan: formerPlan, sizeGb, ...own } = postgresRecipe(set)
   const plan = planOf(body.plan ?? formerPlan)
-  const version = chooseVersion(context, set.version)
+  const version = versionOf(context, set, chosen)
   if (plan !== formerPlan) refuseLargeDatastore(context, 'postgres', plan)
   refuseBadSize(context, { sizeGb, given: 0 })
   const original = datastoreById(db, set.datastoreId)
@@ -96,6 +96,16 @@ export function recoverPostgres(
   )
 }
 
+/** What was written by one major version is read by no other. */
+function versionOf(context: AppContext, set: BackupSet, { backupId }: { backupId: string }): string {
+  const version = versionIn(set, backupById(context.db, backupId)?.lineage ?? set.lineage)
+  if (context.programs.available('postgres').some(({ major }) => major === version)) return version
+  throw new AppError(
+    'unavailable',
+    `It was of PostgreSQL ${version} then, which this server has no more. Its operator can name a folder that has it in CP_POSTGRES_DIR.`,
+  )
+}
+
 function planOf(plan: string): PostgresPlan {
   if (plan in postgresPlans) return plan as PostgresPlan
   throw invalidValue('/plan', `There is no plan ${plan}, but ${Object.keys(postgresPlans).join(', ')}.`)
@@ -110,13 +120,25 @@ function chooseBackup(context: AppContext, set: BackupSet, { restoreTime, backup
   }
   const newest = windows.at(-1)
   if (newest === undefined) throw new AppError('conflict', 'There is no complete backup of this database yet. Try again in a minute.')
-  if (restoreTime === undefined) return { backupId: newest.backup.id, target: 'latest' }
+  if (restoreTime === undefined) {
+    refuseFormer(set, newest.backup)
+    return { backupId: newest.backup.id, target: 'latest' }
+  }
   const at = Date.parse(restoreTime)
   const promised = promisedWindows(context, set)
   const backup = promised.some(({ from, until }) => from <= at && at <= until) ? backupFor(windows, at) : undefined
   if (backup === undefined)
     throw invalidValue('/restoreTime', `There is no backup of ${restoreTime}. It can be recovered to any moment ${wordsOf(promised)}.`)
   return { backupId: backup.id, target: String(at) }
+}
+
+/** What was committed last is in no backup of before. */
+function refuseFormer({ lineage, version }: BackupSet, backup: StoredBackup): void {
+  if (backup.lineage !== lineage)
+    throw new AppError(
+      'conflict',
+      `The first backup since it is of PostgreSQL ${version} is being taken. Try again in a minute, or give a moment before that.`,
+    )
 }
 
 const wordsOf = (windows: readonly Window[]): string =>

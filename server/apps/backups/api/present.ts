@@ -3,12 +3,14 @@ import type { AppContext } from '../../context.ts'
 import type { StoredBackup } from '../rows/backup-store.ts'
 import type { BackupSet } from '../rows/set-store.ts'
 import { windowsOf } from '../rules/chain.ts'
+import { lineagesOf, versionIn } from '../rules/lineages.ts'
 import { DAY_MS } from '../rules/schedule.ts'
 import { recoverableOf } from '../work/windows.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-export function presentBackup({ id, kind, origin, status, ...backup }: StoredBackup): Backup {
+/** `set` is of a database: it says of which major version the backup is. */
+export function presentBackup({ id, kind, origin, status, ...backup }: StoredBackup, set?: BackupSet): Backup {
   const { createdAt, completedAt, parentId, plainBytes, verifiedAt, drilledAt, drillMs, reason } = backup
   return {
     ...{ id, kind, origin, status: status === 'deleting' ? 'failed' : status, createdAt: iso(createdAt) },
@@ -18,6 +20,7 @@ export function presentBackup({ id, kind, origin, status, ...backup }: StoredBac
     ...(verifiedAt !== null && { verifiedAt: iso(verifiedAt) }),
     ...(drilledAt !== null && { restoredAt: iso(drilledAt) }),
     ...(drillMs !== null && { restoreSeconds: drillMs / 1000 }),
+    ...(set?.kind === 'postgres' && { version: versionIn(set, backup.lineage) }),
     ...(reason !== null && { reason }),
   }
 }
@@ -25,13 +28,18 @@ export function presentBackup({ id, kind, origin, status, ...backup }: StoredBac
 export interface Window {
   from: number
   until: number
+  /** Of the database that a recovery makes. */
+  version: string
 }
 
 /** What can be recovered to: within what is promised, although what that takes may reach further back. */
 export function promisedWindows(context: Pick<AppContext, 'db' | 'now' | 'config'>, set: BackupSet): Window[] {
   const since = context.now() - context.config.CP_BACKUP_RETENTION_DAYS * DAY_MS
-  const windows = windowsOf(recoverableOf(context, set)).filter(({ until }) => until >= since)
-  return windows.map(({ from, until }) => ({ from: Math.max(from, since), until }))
+  const all = recoverableOf(context, set)
+  const windows = lineagesOf(set).flatMap(({ lineage, version }) =>
+    windowsOf(all.filter(({ backup }) => backup.lineage === lineage)).map((window) => ({ ...window, version })),
+  )
+  return windows.filter(({ until }) => until >= since).map(({ from, ...window }) => ({ ...window, from: Math.max(from, since) }))
 }
 
 /** A database without any backup has no window, which is all that there is to say. */
@@ -41,7 +49,7 @@ export function presentRecovery(context: Pick<AppContext, 'db' | 'now' | 'config
   return {
     recoveryStatus: first === undefined ? 'BACKUP_NOT_READY' : 'AVAILABLE',
     ...(first && last && { startsAt: iso(first.from), endsAt: iso(last.until) }),
-    windows: windows.map(({ from, until }) => ({ startsAt: iso(from), endsAt: iso(until) })),
+    windows: windows.map(({ from, until, version }) => ({ startsAt: iso(from), endsAt: iso(until), version })),
     ...problemOf(set),
   }
 }

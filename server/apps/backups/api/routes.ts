@@ -9,6 +9,7 @@ import type { DatastoreKind } from '../../datastores/store.ts'
 import { presentKeyValue } from '../../key-value/present.ts'
 import { presentPostgres } from '../../postgres/present.ts'
 import { pageOfBackups } from '../rows/backup-store.ts'
+import { backupSetOf } from '../rows/set-store.ts'
 import { recoverPostgres, requestManualBackup, requireBackups } from './operations.ts'
 import { presentBackup, presentRecovery } from './present.ts'
 import { recoverStore } from './recover-store.ts'
@@ -24,7 +25,7 @@ const postgres = ({ postgresId: id }: { postgresId: string }): Which => ({ id, k
 const keyValue = ({ keyValueId: id }: { keyValueId: string }): Which => ({ id, kind: 'key_value' })
 
 const create = (context: AppContext, actor: Actor, { id, kind }: Which) =>
-  presentBackup(requestManualBackup(context, requireDatastore(context, actor, id, kind)))
+  presentBackup(requestManualBackup(context, requireDatastore(context, actor, id, kind)), backupSetOf(context.db, id))
 
 interface OfStore {
   actor: Actor
@@ -61,6 +62,11 @@ export const redisBackupRoutes: Handlers<keyof typeof redisBackupOperations, App
 }
 
 function list(context: AppContext, actor: Actor, { query, ...which }: Which & { query: Query }) {
-  requireBackups(context, actor, which)
-  return pageOf('backup', pageOfBackups(context.db, which.id, idPageOf(query)).map(presentBackup), ({ id }) => [id])
+  const set = requireBackups(context, actor, which)
+  const page = pageOfBackups(context.db, which.id, idPageOf(query))
+  return pageOf(
+    'backup',
+    page.map((backup) => presentBackup(backup, set)),
+    ({ id }) => [id],
+  )
 }

@@ -89,8 +89,8 @@ interface DescribedBackup {
 
 /** A backup whose archive has gone from the bucket is none to recover from. */
 function insertDescribed({ db }: RepositoryDeps, datastoreId: string, { backup, found }: DescribedBackup): void {
-  const { id, kind, parentId, origin, createdAt, ...taken } = backup
+  const { id, lineage = 0, kind, parentId, origin, createdAt, ...taken } = backup
   const isThere = found.some(({ name }) => name.startsWith(`${id}/`))
-  insertBackup(db, { id, datastoreId, kind, parentId, origin, createdAt })
+  insertBackup(db, { id, datastoreId, lineage, kind, parentId, origin, createdAt })
   updateBackup(db, id, { ...taken, status: isThere ? 'available' : 'damaged', reason: isThere ? null : 'It is missing at the bucket.' })
 }

@@ -33,20 +33,22 @@ export function createDescriber(deps: RepositoryDeps): (datastoreId: string, log
     const mark = markOf(deps.db, set)
     if (known?.mark === mark && logUntil - known.logUntil < OUTDATED_MS) return
     const content = contentOf(deps, set)
-    if (content.backups.length > 0) await put(deps, set, { format: 1, writtenAt: deps.now(), logUntil, ...content })
+    const format = content.set.former === undefined ? 1 : 2
+    if (content.backups.length > 0) await put(deps, set, { format, writtenAt: deps.now(), logUntil, ...content })
     written.set(datastoreId, { mark, logUntil })
   }
 }
 
 /** Changes with what a description says: those of busy databases name a hundred thousand files, which are not read for nothing every few seconds. */
-const markOf = (db: RepositoryDeps['db'], { datastoreId, name, version, recipe, keptUntil }: BackupSet): string =>
-  JSON.stringify([name, version, recipe, keptUntil, backupsOf(db, datastoreId), uploadedMark(db, datastoreId)])
+const markOf = (db: RepositoryDeps['db'], { datastoreId, name, version, lineage, recipe, keptUntil }: BackupSet): string =>
+  JSON.stringify([name, version, lineage, recipe, keptUntil, backupsOf(db, datastoreId), uploadedMark(db, datastoreId)])
 
 /** Larger ones are packed beside the event loop. */
 const LARGE_BYTES = 1024 * 1024
 
 function contentOf({ db }: RepositoryDeps, set: BackupSet): Pick<Description, 'set' | 'backups' | 'objects'> {
-  const { datastoreId, kind, name, version, recipient, recipe, createdAt } = set
+  const { datastoreId, kind, name, version, recipient, recipe, createdAt, lineage, former } = set
+  const lineages = lineage === 0 ? {} : { lineage, former }
   const stored = objectsOf(db, datastoreId)
   const isThere = (id: string) => {
     const own = stored.filter((object) => object.name.startsWith(`${id}/`))
@@ -54,7 +56,7 @@ function contentOf({ db }: RepositoryDeps, set: BackupSet): Pick<Description, 's
   }
   const backups = backupsOf(db, datastoreId).filter(({ id, status }) => status === 'available' && isThere(id))
   return {
-    set: { datastoreId, kind, name, version, recipient, recipe, createdAt },
+    set: { datastoreId, kind, name, version, recipient, recipe, createdAt, ...lineages },
     backups: backups.map(({ datastoreId: _, status: __, reason: ___, ...backup }) => backup),
     objects: stored
       .filter(({ uploadedAt }) => uploadedAt !== null)

@@ -7,12 +7,15 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { BackupDamaged } from '../repository/pack.ts'
 import { Recipe } from '../rows/set-store.ts'
+import { FormerLineage } from '../rules/lineages.ts'
 
 const Time = Type.Integer({ minimum: 0 })
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
 
 const DescribedBackup = Type.Object({
   id: Type.String({ pattern: '^bak-[0-9a-z]+$' }),
+  /** Absent where there is but one, as in what earlier versions wrote. */
+  lineage: Type.Optional(Type.Integer({ minimum: 0 })),
   kind: Type.Union([Type.Literal('full'), Type.Literal('incremental')]),
   parentId: orNull(Type.String()),
   origin: Type.Union([Type.Literal('scheduled'), Type.Literal('manual'), Type.Literal('final')]),
@@ -36,7 +39,8 @@ const DescribedObject = Type.Object({
 })
 
 const Description = Type.Object({
-  format: Type.Literal(1),
+  /** The second may have several lineages, which earlier versions would take for one. */
+  format: Type.Union([Type.Literal(1), Type.Literal(2)]),
   writtenAt: Time,
   logUntil: Time,
   set: Type.Object({
@@ -44,6 +48,8 @@ const Description = Type.Object({
     kind: Type.Union([Type.Literal('postgres'), Type.Literal('key_value')]),
     name: Type.String(),
     version: Type.String(),
+    lineage: Type.Optional(Type.Integer({ minimum: 0 })),
+    former: Type.Optional(Type.Array(FormerLineage)),
     recipient: Type.String(),
     recipe: Recipe,
     createdAt: Time,

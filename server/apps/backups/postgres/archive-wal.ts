@@ -2,15 +2,16 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises'
 import { AppError } from '../../../../shared/error.ts'
 import { type RepositoryDeps, storeObject } from '../repository/repository.ts'
+import { walIn } from '../rows/object-store.ts'
+import { backupSetOf } from '../rows/set-store.ts'
 import { isHistory, isSegment, SEGMENT_BYTES } from '../rules/wal-names.ts'
 import { incomingIn, PARTIAL } from './receiver.ts'
-
-export const WAL = 'wal/'
 
 const MAX_HISTORY_BYTES = 1024 * 1024
 
 /** Moves what the receiver has finished into the repository, oldest first, a file gone from the one when it is in the other. Each is of the moment of its last write. Returns their names. */
 export async function archiveWal(deps: RepositoryDeps, datastoreId: string, signal: AbortSignal): Promise<string[]> {
+  const wal = walIn(lineageOf(deps, datastoreId))
   const finished = (await incomingNames(deps, datastoreId)).filter((name) => isSegment(name) || isHistory(name)).toSorted()
   for (const name of finished) {
     signal.throwIfAborted()
@@ -18,7 +19,7 @@ export async function archiveWal(deps: RepositoryDeps, datastoreId: string, sign
     try {
       const writtenAt = Math.min(deps.now(), Math.floor((await handle.stat()).mtimeMs))
       const content = handle.createReadStream({ autoClose: false })
-      await storeObject({ ...deps, now: () => writtenAt }, { datastoreId, name: WAL + name }, content, { signal })
+      await storeObject({ ...deps, now: () => writtenAt }, { datastoreId, name: wal + name }, content, { signal })
     } finally {
       // Where nothing of it was read, as on a full disk, nobody else closes it.
       await handle.close()
@@ -27,6 +28,9 @@ export async function archiveWal(deps: RepositoryDeps, datastoreId: string, sign
   }
   return finished
 }
+
+/** The lineage that is received, if anything is. */
+export const lineageOf = ({ db }: Pick<RepositoryDeps, 'db'>, datastoreId: string): number => backupSetOf(db, datastoreId)?.lineage ?? 0
 
 export interface IncomingSegment {
   segment: string

@@ -8,10 +8,9 @@ import { BackupDamaged } from '../repository/pack.ts'
 import { type Extraction, extractObjects, type RepositoryDeps } from '../repository/repository.ts'
 import { requireRoom } from '../repository/room.ts'
 import type { StoredBackup } from '../rows/backup-store.ts'
-import { type BackupObject, findObject, objectsOf } from '../rows/object-store.ts'
-import { isHistory, isSegment, SEGMENT_BYTES, segmentNumberAt, segmentNumberOf } from '../rules/wal-names.ts'
-import { openIncoming, WAL } from './archive-wal.ts'
-import { BEGUN } from './begun-log.ts'
+import { type BackupObject, begunIn, findObject, objectsOf, walIn } from '../rows/object-store.ts'
+import { isHistory, isSegment, logFileOf, SEGMENT_BYTES, segmentNumberAt, segmentNumberOf } from '../rules/wal-names.ts'
+import { lineageOf, openIncoming } from './archive-wal.ts'
 import { archiveOf } from './take.ts'
 
 export interface MaterialPlan {
@@ -51,15 +50,17 @@ interface Laying {
 
 /** What the receiver has is opened before what is stored is looked up: what it has finished moves from the one place to the other. */
 async function layAll(deps: RepositoryDeps, { folder, uid }: Material, { archives, plan }: Laying): Promise<void> {
-  const incoming = await openIncoming(deps, plan.datastoreId)
+  const lineage = plan.chain.at(-1)?.lineage ?? 0
+  const incoming = lineage === lineageOf(deps, plan.datastoreId) ? await openIncoming(deps, plan.datastoreId) : []
   const placeOf = (segment: string) => join(folder, 'wal', segment)
   try {
-    const stored = logFor(objectsOf(deps.db, plan.datastoreId, WAL), plan).map(
-      (object): Laid => ({ object, path: placeOf(object.name.slice(WAL.length)) }),
+    const stored = logFor(objectsOf(deps.db, plan.datastoreId, walIn(lineage)), plan).map(
+      (object): Laid => ({ object, path: placeOf(logFileOf(object.name)) }),
     )
-    const isStored = new Set(stored.map(({ object }) => object.name.slice(WAL.length)))
-    const begun = incoming.length > 0 || plan.until === 0 ? [] : begunAfter(objectsOf(deps.db, plan.datastoreId, BEGUN), isStored)
-    const last = begun.slice(0, 1).map((object): Laid => ({ object, path: placeOf(object.name.slice(BEGUN.length)) }))
+    const isStored = new Set(stored.map(({ object }) => logFileOf(object.name)))
+    const begun =
+      incoming.length > 0 || plan.until === 0 ? [] : begunAfter(objectsOf(deps.db, plan.datastoreId, begunIn(lineage)), isStored)
+    const last = begun.slice(0, 1).map((object): Laid => ({ object, path: placeOf(logFileOf(object.name)) }))
     const wanted = [...archives, ...stored, ...last]
     requireRoom(deps.paths, bytesOf(wanted))
     await extractObjects(deps, wanted, { isAwaited: plan.isInBackground !== true })
@@ -77,7 +78,7 @@ const bytesOf = (wanted: readonly Laid[]): number =>
 /** The newest of what was stored of a segment that is not whole, where it goes on from the last that is. */
 function begunAfter(begun: readonly BackupObject[], isStored: ReadonlySet<string>): BackupObject[] {
   const last = highestOf([...isStored].filter(isSegment).map(segmentNumberOf))
-  const next = begun.filter(({ name }) => segmentNumberOf(name.slice(BEGUN.length)) === last + 1)
+  const next = begun.filter(({ name }) => segmentNumberOf(logFileOf(name)) === last + 1)
   return next.toSorted((one, other) => other.createdAt - one.createdAt)
 }
 
@@ -87,7 +88,7 @@ export function logFor(log: readonly BackupObject[], { chain, until }: Pick<Mate
   if (backup?.startLsn == null || backup.endLsn === null) throw new AppError('conflict', 'The backup is not complete')
   const [first, last] = [segmentNumberAt(backup.startLsn), segmentNumberAt(backup.endLsn)]
   const segments = newestOfEach(log)
-    .filter(({ name }) => isSegment(name.slice(WAL.length)) && numberOf(name) >= first)
+    .filter(({ name }) => isSegment(logFileOf(name)) && numberOf(name) >= first)
     .toSorted((a, b) => numberOf(a.name) - numberOf(b.name) || a.createdAt - b.createdAt)
   const enough = segments.findIndex(({ name, createdAt }) => until !== undefined && createdAt > until + MARGIN_MS && numberOf(name) > last)
   const wanted = enough === -1 ? segments : segments.slice(0, enough + 1)
@@ -96,7 +97,7 @@ export function logFor(log: readonly BackupObject[], { chain, until }: Pick<Mate
   for (let number = first; number <= highest; number += 1)
     if (!numbers.has(number))
       throw new BackupDamaged(`segment ${number} of the log (${number * SEGMENT_BYTES} bytes from its beginning) is missing`)
-  return [...log.filter(({ name }) => isHistory(name.slice(WAL.length))), ...wanted]
+  return [...log.filter(({ name }) => isHistory(logFileOf(name))), ...wanted]
 }
 
 /** A machine that was set back to an earlier state writes other contents under names that there are. */
@@ -116,4 +117,4 @@ function highestOf(numbers: Iterable<number>): number {
   return highest
 }
 
-const numberOf = (name: string): number => segmentNumberOf(name.slice(WAL.length))
+const numberOf = (name: string): number => segmentNumberOf(logFileOf(name))

@@ -59,10 +59,10 @@ async function compareManifests(deps: RepositoryDeps, { id, datastoreId }: Store
 
 export function hasItsLog(
   { db }: Pick<RepositoryDeps, 'db'>,
-  { datastoreId, startLsn, endLsn }: Pick<StoredBackup, 'datastoreId' | 'startLsn' | 'endLsn'>,
+  { datastoreId, lineage, startLsn, endLsn }: Pick<StoredBackup, 'datastoreId' | 'lineage' | 'startLsn' | 'endLsn'>,
 ): boolean {
   if (startLsn === null || endLsn === null) return false
   const [first, last] = [segmentNumberAt(startLsn), segmentNumberAt(endLsn)]
-  const there = new Set(segmentsBetween(db, datastoreId, [placeInLog(first), placeInLog(last)]).map(segmentNumberOf))
-  return there.size === last - first + 1
+  const there = segmentsBetween(db, { datastoreId, lineage }, [placeInLog(first), placeInLog(last)])
+  return new Set(there.map(segmentNumberOf)).size === last - first + 1
 }

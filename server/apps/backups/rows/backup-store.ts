@@ -8,6 +8,8 @@ export type BackupOrigin = 'scheduled' | 'manual' | 'final'
 export interface StoredBackup {
   id: string
   datastoreId: string
+  /** Which cluster of the database it is of: see `FormerLineage`. */
+  lineage: number
   kind: 'full' | 'incremental'
   parentId: string | null
   origin: BackupOrigin
@@ -27,6 +29,7 @@ export interface StoredBackup {
 const backups = tableOf<StoredBackup>('backups', {
   id: 'id',
   datastoreId: 'datastore_id',
+  lineage: 'lineage',
   kind: 'kind',
   parentId: 'parent_id',
   origin: 'origin',
@@ -47,7 +50,11 @@ const backups = tableOf<StoredBackup>('backups', {
 export const backupsOf = (db: Database, datastoreId: string): StoredBackup[] =>
   backups.all(db, 'WHERE datastore_id = $datastoreId ORDER BY id DESC', { datastoreId })
 
-/** A page of them, without those that are being removed. */
+/** Backups of what a datastore is now, in every status, newest first: none from before an upgrade. */
+export const currentBackups = (db: Database, { datastoreId, lineage }: Pick<StoredBackup, 'datastoreId' | 'lineage'>): StoredBackup[] =>
+  backups.all(db, 'WHERE datastore_id = $datastoreId AND lineage = $lineage ORDER BY id DESC', { datastoreId, lineage })
+
+/** A page of all, without those that are being removed. */
 export const pageOfBackups = (
   db: Database,
   datastoreId: string,
@@ -62,7 +69,8 @@ export const pageOfBackups = (
 /** A backup by id, whosever it is; undefined where there is none. */
 export const backupById = (db: Database, id: string): StoredBackup | undefined => backups.get(db, 'WHERE id = $id', { id })
 
-export type NewBackup = Pick<StoredBackup, 'id' | 'datastoreId' | 'kind' | 'parentId' | 'origin' | 'createdAt'>
+export type NewBackup = Pick<StoredBackup, 'id' | 'datastoreId' | 'kind' | 'parentId' | 'origin' | 'createdAt'> &
+  Partial<Pick<StoredBackup, 'lineage'>>
 
 /** Writes a backup down before it is taken. */
 export function insertBackup(db: Database, backup: NewBackup): void {

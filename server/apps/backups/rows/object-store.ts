@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { flag } from '../../../platform/db/codec.ts'
-import { tableOf } from '../../../platform/db/table.ts'
+import { type Bindings, tableOf } from '../../../platform/db/table.ts'
 
 /** A packed file. `name` is relative to its datastore: `wal/<segment>`, `bak-…/base.tar`. Times are milliseconds since 1970. */
 export interface BackupObject {
@@ -35,37 +35,53 @@ export const objectsOf = (db: Database, datastoreId: string, beginning = ''): Ba
     to: `${beginning}\u{10FFFF}`,
   })
 
-const LOG = "datastore_id = ? AND name >= 'wal/' AND name < 'wal0' AND is_removing = 0"
+/** Beginning of the names of the log of a lineage in the repository. */
+export const walIn = (lineage: number): string => (lineage === 0 ? 'wal/' : `wal-${lineage}/`)
+
+/** Beginning of the names of what there is of a segment that is not whole. */
+export const begunIn = (lineage: number): string => (lineage === 0 ? 'wal-begun/' : `wal-begun-${lineage}/`)
+
+/** The log of one lineage of a database. */
+export interface StoredLog {
+  datastoreId: string
+  lineage: number
+}
+
+const SEGMENT_CHARS = 24
+const TIMELINE_CHARS = 8
+
+/** The sign after a slash ends what begins with the names of a log. */
+const LOG = "datastore_id = $datastoreId AND name >= $log AND name < rtrim($log, '/') || '0' AND is_removing = 0"
+const SEGMENTS = `${LOG} AND length(name) = length($log) + ${SEGMENT_CHARS}`
+const FILE = 'substr(name, length($log) + 1)'
+const PLACE = `substr(name, length($log) + ${1 + TIMELINE_CHARS})`
+
+const bindingsOf = ({ datastoreId, lineage }: StoredLog) => ({ datastoreId, log: walIn(lineage) })
 
 /** Segments of a stored log with the moments of their last writes, in no order. A week of a busy database has a hundred thousand: nothing else of them is read. */
-export const storedSegments = (db: Database, datastoreId: string): { segment: string; createdAt: number }[] =>
+export const storedSegments = (db: Database, log: StoredLog): { segment: string; createdAt: number }[] =>
   db
-    .query<{ segment: string; createdAt: number }, [string]>(
-      `SELECT substr(name, 5) AS segment, created_at AS createdAt FROM backup_objects WHERE ${LOG} AND length(name) = 28`,
+    .query<{ segment: string; createdAt: number }, [Bindings]>(
+      `SELECT ${FILE} AS segment, created_at AS createdAt FROM backup_objects WHERE ${SEGMENTS}`,
     )
-    .all(datastoreId)
+    .all(bindingsOf(log))
 
 /** Segments of a stored log whose names, without their time line, lie between two, which are of it. */
-export const segmentsBetween = (db: Database, datastoreId: string, [first, last]: readonly [string, string]): string[] =>
+export const segmentsBetween = (db: Database, log: StoredLog, [first, last]: readonly [string, string]): string[] =>
   db
-    .query<{ segment: string }, [string, string, string]>(
-      `SELECT substr(name, 5) AS segment FROM backup_objects WHERE ${LOG} AND length(name) = 28 AND substr(name, 13) BETWEEN ? AND ?`,
+    .query<{ segment: string }, [Bindings]>(
+      `SELECT ${FILE} AS segment FROM backup_objects WHERE ${SEGMENTS} AND ${PLACE} BETWEEN $first AND $last`,
     )
-    .all(datastoreId, first, last)
+    .all({ ...bindingsOf(log), first, last })
     .map(({ segment }) => segment)
 
 /** Segments of a log, whatever their time line, that come before a place in it. */
-export const segmentsBefore = (db: Database, datastoreId: string, place: string): BackupObject[] =>
-  objects.all(
-    db,
-    `WHERE datastore_id = $datastoreId AND name >= 'wal/' AND name < 'wal0' AND is_removing = 0 AND length(name) = 28
-     AND substr(name, 13) < $place ORDER BY name`,
-    { datastoreId, place },
-  )
+export const segmentsBefore = (db: Database, log: StoredLog, place: string): BackupObject[] =>
+  objects.all(db, `WHERE ${SEGMENTS} AND ${PLACE} < $place ORDER BY name`, { ...bindingsOf(log), place })
 
 /** The last name of a stored log, which is of its newest time line; undefined where nothing of it is stored. */
-export const lastOfLog = (db: Database, datastoreId: string): string | undefined =>
-  db.query<{ name: string | null }, [string]>(`SELECT substr(max(name), 5) AS name FROM backup_objects WHERE ${LOG}`).get(datastoreId)
+export const lastOfLog = (db: Database, log: StoredLog): string | undefined =>
+  db.query<{ name: string | null }, [Bindings]>(`SELECT max(${FILE}) AS name FROM backup_objects WHERE ${LOG}`).get(bindingsOf(log))
     ?.name ?? undefined
 
 /** The newest object of this name; undefined where there is none. */

@@ -6,6 +6,7 @@ import { flag, orNull } from '../../../platform/db/codec.ts'
 import { json } from '../../../platform/db/json-column.ts'
 import { tableOf } from '../../../platform/db/table.ts'
 import type { DatastoreKind } from '../../datastores/store.ts'
+import { FormerLineage } from '../rules/lineages.ts'
 
 /** All backups of one datastore, which may be gone. Times are milliseconds since 1970. */
 export interface BackupSet {
@@ -15,6 +16,9 @@ export interface BackupSet {
   environmentId: string | null
   name: string
   version: string
+  /** The lineage that is streamed. */
+  lineage: number
+  former: FormerLineage[]
   recipient: string
   recipe: Recipe
   problem: string | null
@@ -59,6 +63,8 @@ const sets = tableOf<BackupSet>('backup_sets', {
   environmentId: 'environment_id',
   name: 'name',
   version: 'version',
+  lineage: 'lineage',
+  former: { column: 'former', as: json({ schema: Type.Array(FormerLineage) }) },
   recipient: 'recipient',
   recipe: { column: 'recipe', as: json({ schema: Recipe }) },
   problem: 'problem',
@@ -92,7 +98,8 @@ export const allBackupSets = (db: Database): BackupSet[] => sets.all(db, 'ORDER 
 /** Begins a set, unless there is one of this datastore. */
 export function ensureBackupSet(
   db: Database,
-  set: Omit<BackupSet, 'problem' | 'copyProblem' | 'keptUntil' | 'isRemoving' | 'drill' | 'adoptedUntil'>,
+  set: Omit<BackupSet, 'problem' | 'copyProblem' | 'keptUntil' | 'isRemoving' | 'drill' | 'adoptedUntil' | 'lineage' | 'former'> &
+    Partial<Pick<BackupSet, 'lineage' | 'former'>>,
 ): void {
   sets.insert(db, set, 'ON CONFLICT DO NOTHING')
 }

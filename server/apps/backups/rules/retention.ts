@@ -10,11 +10,11 @@ export const deletedAtOf = (keptUntil: number): number => keptUntil - DELETED_KE
 
 export interface Retention {
   remove: string[]
-  /** Segments of the log with lower numbers are needed by no backup that is kept; undefined while there is none. */
-  walFrom: number | undefined
+  /** By lineage: segments of its log with lower numbers are needed by no backup that is kept. None for a lineage without any. */
+  walFrom: ReadonlyMap<number, number>
 }
 
-type Known = Link & { endLsn: string | null }
+type Known = Link & { endLsn: string | null; lineage: number }
 
 /**
  * Keeps what it takes to go back to any moment since `since` (ms since 1970): the backups from then on, the last one before, and all that
@@ -34,6 +34,8 @@ export function retain(backups: readonly Known[], { since, now, least }: { since
     if (status === 'failed' || status === 'damaged') return createdAt + FAILED_KEPT_MS <= now
     return !kept.has(id)
   }
-  const starts = wanted.flatMap(({ startLsn }) => (startLsn === null ? [] : segmentNumberAt(startLsn)))
-  return { remove: backups.filter(isOver).map(({ id }) => id), walFrom: starts.length === 0 ? undefined : Math.min(...starts) }
+  const walFrom = new Map<number, number>()
+  for (const { startLsn, lineage } of wanted)
+    if (startLsn !== null) walFrom.set(lineage, Math.min(walFrom.get(lineage) ?? Number.POSITIVE_INFINITY, segmentNumberAt(startLsn)))
+  return { remove: backups.filter(isOver).map(({ id }) => id), walFrom }
 }

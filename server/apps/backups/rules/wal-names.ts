@@ -33,3 +33,6 @@ export const placeInLog = (number: number): string => segmentName(1, number).sli
 
 export const segmentName = (timeline: number, number: number): string =>
   `${hex(timeline)}${hex(Math.floor(number / SEGMENTS_PER_ID))}${hex(number % SEGMENTS_PER_ID)}`
+
+/** The file of the log that an object of the repository holds. */
+export const logFileOf = (name: string): string => name.slice(name.lastIndexOf('/') + 1)

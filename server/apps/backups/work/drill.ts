@@ -9,7 +9,7 @@ import type { OnceEnd } from '../../workloads/run-once.ts'
 import { materialFolder } from '../repository/layout.ts'
 import { BackupDamaged } from '../repository/pack.ts'
 import type { RepositoryDeps } from '../repository/repository.ts'
-import { backupsOf, type StoredBackup, updateBackup } from '../rows/backup-store.ts'
+import { backupsOf, currentBackups, type StoredBackup, updateBackup } from '../rows/backup-store.ts'
 import { type BackupSet, type Drill, updateBackupSet } from '../rows/set-store.ts'
 import { chainOf } from '../rules/chain.ts'
 import { DAY_MS } from '../rules/schedule.ts'
@@ -41,7 +41,7 @@ export interface Drilling {
 /** Tries out the newest backup with all of the log behind it. @throws what ends the control plane, and what the machine refuses. */
 export async function drill(drilling: Drilling): Promise<void> {
   const { context, set } = drilling
-  const backups = backupsOf(context.db, set.datastoreId)
+  const backups = currentBackups(context.db, set)
   const newest = backups.find(({ id }) => chainOf(backups, id) !== undefined)
   if (newest === undefined || !hasRoom(context, newest)) return
   const plan: Drill = { volumeId: newId('volume', context.now()), number: nextUid(context.db), backupId: newest.id }

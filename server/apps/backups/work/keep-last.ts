@@ -1,6 +1,6 @@
 import type { StoredDatastore } from '../../datastores/store.ts'
 import { requireRow } from '../../key-value/store.ts'
-import { backupsOf, updateBackup } from '../rows/backup-store.ts'
+import { backupsOf, currentBackups, updateBackup } from '../rows/backup-store.ts'
 import { backupSetOf, updateBackupSet } from '../rows/set-store.ts'
 import { keptUntilOf } from '../rules/retention.ts'
 import { currentSet } from './current-set.ts'
@@ -24,8 +24,9 @@ export async function keepLast(keeping: Keeping, datastore: StoredDatastore): Pr
 /** The log up to its end, behind the backup before; a backup of its own where there was none. */
 async function keepLog(keeping: Keeping, datastore: StoredDatastore): Promise<void> {
   const { context, relays, receivers } = keeping
-  if (backupSetOf(context.db, datastore.id) === undefined) return
-  const isThere = backupsOf(context.db, datastore.id).some(({ status }) => status === 'available')
+  const set = backupSetOf(context.db, datastore.id)
+  if (set === undefined) return
+  const isThere = currentBackups(context.db, set).some(({ status }) => status === 'available')
   const source = await sourceOf(context, relays, { ...datastore, phase: 'ready' })
   if (!isThere && source !== undefined) await takeFinal(keeping, datastore, (backup) => takePostgres(keeping, source, backup))
   await receivers.finish(datastore)

@@ -4,12 +4,13 @@ import type { AppContext } from '../../context.ts'
 import type { StoredDatastore } from '../../datastores/store.ts'
 import { takeBackup } from '../postgres/take.ts'
 import { hasItsLog, verifyBackup } from '../postgres/verify.ts'
-import { backupById, backupsOf, type StoredBackup, updateBackup } from '../rows/backup-store.ts'
+import { backupById, currentBackups, type StoredBackup, updateBackup } from '../rows/backup-store.ts'
 import { lastOfLog } from '../rows/object-store.ts'
 import type { BackupSet } from '../rows/set-store.ts'
 import { type Due, nextBackup } from '../rules/schedule.ts'
 import { timelineOf } from '../rules/wal-names.ts'
 import type { Keeping, KeptKind } from './keeping.ts'
+import { isOfLineage } from './lineage.ts'
 import { type RunningSource, sourceOf, toolsOf, toolUid } from './source.ts'
 import type { Taken } from './take-next.ts'
 import { recoverableOf } from './windows.ts'
@@ -23,7 +24,7 @@ export async function keepPostgres(keeping: Keeping, datastore: StoredDatastore)
   const programs = await toolsOf(context, datastore.version)
   return {
     dueOf: (set) => dueOf(keeping, set),
-    ...(source && { take: (backup) => takePostgres(keeping, source, backup) }),
+    ...(source && isOfLineage(context, datastore) && { take: (backup) => takePostgres(keeping, source, backup) }),
     ...(programs !== undefined && {
       verify: (backup) => verifyBackup(deps, backup, { programs, uid: toolUid(context), signal: context.stopping }),
     }),
@@ -32,7 +33,7 @@ export async function keepPostgres(keeping: Keeping, datastore: StoredDatastore)
 
 /** A log with a gap behind the newest backup wants another. */
 function dueOf({ context }: Keeping, set: BackupSet): Due {
-  const backups = backupsOf(context.db, set.datastoreId)
+  const backups = currentBackups(context.db, set)
   const now = context.now()
   const newest = recoverableOf(context, set).at(-1)
   const hasGap = newest !== undefined && newest.until < now && backups[0]?.status !== 'failed'
@@ -41,10 +42,10 @@ function dueOf({ context }: Keeping, set: BackupSet): Due {
 }
 
 /** The log of a server that took the place of another begins where that one ended: nothing is a difference to what was before. */
-function hasNewTimeline({ db }: AppContext, { datastoreId }: BackupSet): boolean {
-  const name = lastOfLog(db, datastoreId)
+function hasNewTimeline({ db }: AppContext, set: BackupSet): boolean {
+  const name = lastOfLog(db, set)
   const newest = name === undefined ? 0 : timelineOf(name)
-  const [last] = backupsOf(db, datastoreId)
+  const [last] = currentBackups(db, set)
   return last !== undefined && last.status !== 'failed' && (last.timeline ?? newest) < newest
 }
 

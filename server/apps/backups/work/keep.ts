@@ -5,9 +5,10 @@ import { datastoreById, type StoredDatastore } from '../../datastores/store.ts'
 import { keyOfDescription } from '../offsite/describe.ts'
 import { type RepositoryDeps, removeObject, removeSetFolder } from '../repository/repository.ts'
 import { backupsOf, removeBackupRow, updateBackup } from '../rows/backup-store.ts'
-import { isBeingRemoved, objectsOf, segmentsBefore } from '../rows/object-store.ts'
+import { begunIn, isBeingRemoved, objectsOf, segmentsBefore, walIn } from '../rows/object-store.ts'
 import { isSourceOfRecovery } from '../rows/recovery-store.ts'
 import { type BackupSet, backupSetOf, removeBackupSetRow, updateBackupSet } from '../rows/set-store.ts'
+import { lineagesOf } from '../rules/lineages.ts'
 import { keptUntilOf, retain } from '../rules/retention.ts'
 import { DAY_MS, type Due } from '../rules/schedule.ts'
 import { placeInLog } from '../rules/wal-names.ts'
@@ -107,6 +108,23 @@ async function forgetOld(context: AppContext, deps: RepositoryDeps, id: string):
     for (const object of objectsOf(context.db, id, `${backupId}/`)) await removeObject(deps, object)
     removeBackupRow(context.db, backupId)
   }
-  if (walFrom === undefined) return
-  for (const object of segmentsBefore(context.db, id, placeInLog(walFrom))) await removeObject(deps, object)
+  await forgetLogs(context, deps, { id, walFrom })
+}
+
+interface Needed {
+  id: string
+  walFrom: ReadonlyMap<number, number>
+}
+
+/** A lineage that has ended goes with its last backup. One that goes on may have none yet. */
+async function forgetLogs({ db }: AppContext, deps: RepositoryDeps, { id, walFrom }: Needed): Promise<void> {
+  const set = backupSetOf(db, id)
+  if (set === undefined) return
+  for (const { lineage, until } of lineagesOf(set)) {
+    const from = walFrom.get(lineage)
+    const isOver = from === undefined && until !== undefined
+    const over = isOver ? [walIn(lineage), begunIn(lineage)].flatMap((beginning) => objectsOf(db, id, beginning)) : []
+    const former = from === undefined ? over : segmentsBefore(db, { datastoreId: id, lineage }, placeInLog(from))
+    for (const object of former) await removeObject(deps, object)
+  }
 }

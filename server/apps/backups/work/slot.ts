@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { SLOT } from '../postgres/receiver.ts'
-import { backupsOf } from '../rows/backup-store.ts'
+import { currentBackups } from '../rows/backup-store.ts'
 import { type BackupSet, updateBackupSet } from '../rows/set-store.ts'
 import { timelineOf } from '../rules/wal-names.ts'
 import { recordBackupEvent } from './events.ts'
@@ -24,7 +24,7 @@ export async function ensureSlot(context: AppContext, { source, set, onLost }: S
   try {
     const [slot] = await connection.run('SELECT wal_status FROM pg_replication_slots WHERE slot_name = $1', [SLOT])
     if (slot !== undefined && slot.wal_status !== LOST) return
-    const isLost = slot !== undefined || backupsOf(context.db, set.datastoreId).some(({ status }) => status === 'available')
+    const isLost = slot !== undefined || currentBackups(context.db, set).some(({ status }) => status === 'available')
     if (isLost) {
       noteLoss(context, set)
       const [log] = await connection.run('SELECT pg_walfile_name(pg_current_wal_lsn()) AS name')
@@ -39,7 +39,7 @@ export async function ensureSlot(context: AppContext, { source, set, onLost }: S
 
 function noteLoss(context: AppContext, set: BackupSet): void {
   const { db } = context
-  if (backupsOf(db, set.datastoreId).some(({ status, kind }) => status === 'creating' && kind === 'full')) return
+  if (currentBackups(db, set).some(({ status, kind }) => status === 'creating' && kind === 'full')) return
   db.transaction(() => {
     requestBackup(context, set.datastoreId, { due: { kind: 'full' }, origin: 'scheduled' })
     updateBackupSet(db, set.datastoreId, { problem: LOST_WORDS })

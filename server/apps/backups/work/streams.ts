@@ -5,6 +5,7 @@ import type { StoredDatastore } from '../../datastores/store.ts'
 import { endUnfinished, type Receiver, startReceiver } from '../postgres/receiver.ts'
 import type { RepositoryDeps } from '../repository/repository.ts'
 import { currentSet } from './current-set.ts'
+import { followLineage } from './lineage.ts'
 import { ensureSlot } from './slot.ts'
 import type { RunningSource } from './source.ts'
 import type { Storing } from './storing.ts'
@@ -95,6 +96,7 @@ async function openStream(
   { datastore, source }: { datastore: StoredDatastore; source: RunningSource },
 ): Promise<Receiver | undefined> {
   const { id } = datastore
+  await followLineage(context, { deps, storing }, datastore)
   const set = await currentSet(context, datastore)
   if (set === undefined || set.isRemoving) return undefined
   const onLost = async (timeline: number) => {

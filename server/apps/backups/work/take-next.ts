@@ -5,9 +5,17 @@ import type { AppContext } from '../../context.ts'
 import { BackupDamaged } from '../repository/pack.ts'
 import { type RepositoryDeps, removeObject } from '../repository/repository.ts'
 import { hasRoomFor, requireRoom } from '../repository/room.ts'
-import { type BackupOrigin, backupById, backupsOf, insertBackup, type StoredBackup, updateBackup } from '../rows/backup-store.ts'
+import {
+  type BackupOrigin,
+  backupById,
+  backupsOf,
+  currentBackups,
+  insertBackup,
+  type StoredBackup,
+  updateBackup,
+} from '../rows/backup-store.ts'
 import { objectsOf } from '../rows/object-store.ts'
-import type { BackupSet } from '../rows/set-store.ts'
+import { type BackupSet, backupSetOf } from '../rows/set-store.ts'
 import type { DueBackup } from '../rules/schedule.ts'
 import { recordBackupEvent } from './events.ts'
 
@@ -32,7 +40,8 @@ export function requestBackup(
 ): StoredBackup {
   const createdAt = now()
   const id = newId('backup', createdAt)
-  insertBackup(db, { id, datastoreId, kind: due.kind, parentId: due.kind === 'full' ? null : due.parentId, origin, createdAt })
+  const lineage = backupSetOf(db, datastoreId)?.lineage ?? 0
+  insertBackup(db, { id, datastoreId, lineage, kind: due.kind, parentId: due.kind === 'full' ? null : due.parentId, origin, createdAt })
   const stored = backupById(db, id)
   if (stored === undefined) throw new Error(`The backup ${id} was not kept`)
   return stored
@@ -73,7 +82,7 @@ export interface Verifying extends Pick<Taking, 'context' | 'set'> {
 
 /** Verifies the newest backup that was not, where there is room to unpack it. Returns whether there was one. */
 export async function verifyNext({ context, set, verify }: Verifying): Promise<boolean> {
-  const next = backupsOf(context.db, set.datastoreId).find(({ status, verifiedAt }) => status === 'available' && verifiedAt === null)
+  const next = currentBackups(context.db, set).find(({ status, verifiedAt }) => status === 'available' && verifiedAt === null)
   if (next === undefined || !hasRoom(context, next)) return false
   try {
     await verify(next)

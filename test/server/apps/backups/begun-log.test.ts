@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { archiveWal } from '../../../../server/apps/backups/postgres/archive-wal.ts'
-import { BEGUN, outdatedBegun, storeBegun } from '../../../../server/apps/backups/postgres/begun-log.ts'
+import { outdatedBegun, storeBegun } from '../../../../server/apps/backups/postgres/begun-log.ts'
 import { incomingIn } from '../../../../server/apps/backups/postgres/receiver.ts'
 import { currentKey } from '../../../../server/apps/backups/repository/key.ts'
 import type { RepositoryDeps } from '../../../../server/apps/backups/repository/repository.ts'
-import { insertObject, objectsOf, updateObject } from '../../../../server/apps/backups/rows/object-store.ts'
+import { begunIn, insertObject, objectsOf, updateObject } from '../../../../server/apps/backups/rows/object-store.ts'
 import { ensureBackupSet } from '../../../../server/apps/backups/rows/set-store.ts'
 import { migrateDatabase } from '../../../../server/platform/db/migrate.ts'
 import { openDatabase } from '../../../../server/platform/db/open.ts'
@@ -41,7 +41,7 @@ function write(content: string, seconds: number): void {
   utimesSync(path, seconds, seconds)
 }
 
-const begun = () => objectsOf(deps.db, datastoreId, BEGUN)
+const begun = () => objectsOf(deps.db, datastoreId, begunIn(0))
 
 describe('the segment that is being written', () => {
   it('is stored when there is more of it, and not again when there is not', async () => {
@@ -62,12 +62,12 @@ describe('the segment that is being written', () => {
       if (isUploaded) updateObject(deps.db, { datastoreId, name, digest: digest.repeat(32) }, { uploadedAt: now })
     }
     const outdated = () => outdatedBegun(deps.db, datastoreId).map(({ digest }) => digest[0])
-    add(BEGUN + segment, '1', true)
+    add(begunIn(0) + segment, '1', true)
     expect(outdated()).toEqual([])
-    add(BEGUN + segment, '2', false)
-    add(BEGUN + segment, '3', false)
+    add(begunIn(0) + segment, '2', false)
+    add(begunIn(0) + segment, '3', false)
     expect(outdated()).toEqual(['2'])
-    updateObject(deps.db, { datastoreId, name: BEGUN + segment, digest: '3'.repeat(32) }, { uploadedAt: now })
+    updateObject(deps.db, { datastoreId, name: begunIn(0) + segment, digest: '3'.repeat(32) }, { uploadedAt: now })
     expect(outdated()).toEqual(['1', '2'])
     add(`wal/${segment}`, '4', false)
     expect(outdated()).toEqual(['1', '2'])

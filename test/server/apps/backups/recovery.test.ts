@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { archiveWal, WAL } from '../../../../server/apps/backups/postgres/archive-wal.ts'
+import { archiveWal } from '../../../../server/apps/backups/postgres/archive-wal.ts'
 import { layMaterial, targetOf } from '../../../../server/apps/backups/postgres/material.ts'
 import { type Receiver, SLOT, startReceiver } from '../../../../server/apps/backups/postgres/receiver.ts'
 import { RESTORE_SCRIPT } from '../../../../server/apps/backups/postgres/restore-script.ts'
@@ -25,9 +25,10 @@ import { hasItsLog, verifyBackup } from '../../../../server/apps/backups/postgre
 import { addKey, currentKey } from '../../../../server/apps/backups/repository/key.ts'
 import { pathOfObject, type RepositoryDeps } from '../../../../server/apps/backups/repository/repository.ts'
 import { backupById, insertBackup, type StoredBackup, updateBackup } from '../../../../server/apps/backups/rows/backup-store.ts'
-import { type BackupObject, findObject, objectsOf } from '../../../../server/apps/backups/rows/object-store.ts'
+import { type BackupObject, findObject, objectsOf, walIn } from '../../../../server/apps/backups/rows/object-store.ts'
 import { ensureBackupSet, updateBackupSet } from '../../../../server/apps/backups/rows/set-store.ts'
 import { chainOf } from '../../../../server/apps/backups/rules/chain.ts'
+import { logFileOf } from '../../../../server/apps/backups/rules/wal-names.ts'
 import { migrateDatabase } from '../../../../server/platform/db/migrate.ts'
 import { openDatabase } from '../../../../server/platform/db/open.ts'
 import { pathsOf } from '../../../../server/platform/paths.ts'
@@ -245,8 +246,8 @@ describe('a damaged backup', () => {
     })
 
   it('is found when a segment of its log is missing', async () => {
-    const rows = objectsOf(deps.db, datastoreId, WAL)
-    const needed = rows.filter(({ name }) => hasItsLog(deps, backup) && name.slice(WAL.length) >= '0')
+    const rows = objectsOf(deps.db, datastoreId, walIn(0))
+    const needed = rows.filter(({ name }) => hasItsLog(deps, backup) && logFileOf(name) >= '0')
     const last = needed.at(-2) ?? expect.fail('It has no log')
     const path = pathOfObject(deps, last)
     const before = { ...backup, startLsn: '0/1000000' }

@@ -116,15 +116,18 @@ describe('a stored log', () => {
       ...log.map((segment) => `wal/${segment}`),
       'wal/00000002.history',
       'wal-begun/000000030000000000000009',
+      'wal-1/000000010000000000000005',
+      'wal-10/000000010000000000000006',
       'bak-1/base.tar',
     ])
       add(name)
-    expect(storedSegments(deps.db, datastoreId)).toEqual(log.map((segment) => ({ segment, createdAt: 5 })))
-    expect(segmentsBetween(deps.db, datastoreId, [placeInLog(8), placeInLog(9)])).toEqual(log.slice(1, 3))
-    expect(segmentsBefore(deps.db, datastoreId, placeInLog(9)).map(({ name }) => name.slice(4))).toEqual(log.slice(0, 3))
-    expect(lastOfLog(deps.db, datastoreId)).toBe('0000000200000001000000FF')
-    expect(hasItsLog(deps, { datastoreId, startLsn: '0/7000028', endLsn: '0/8000100' })).toBe(true)
-    expect(hasItsLog(deps, { datastoreId, startLsn: '0/7000028', endLsn: '0/9000100' })).toBe(false)
+    expect(storedSegments(deps.db, { datastoreId, lineage: 0 })).toEqual(log.map((segment) => ({ segment, createdAt: 5 })))
+    expect(segmentsBetween(deps.db, { datastoreId, lineage: 0 }, [placeInLog(8), placeInLog(9)])).toEqual(log.slice(1, 3))
+    expect(segmentsBefore(deps.db, { datastoreId, lineage: 0 }, placeInLog(9)).map(({ name }) => name.slice(4))).toEqual(log.slice(0, 3))
+    expect(lastOfLog(deps.db, { datastoreId, lineage: 0 })).toBe('0000000200000001000000FF')
+    expect(storedSegments(deps.db, { datastoreId, lineage: 1 })).toEqual([{ segment: '000000010000000000000005', createdAt: 5 }])
+    expect(hasItsLog(deps, { datastoreId, lineage: 0, startLsn: '0/7000028', endLsn: '0/8000100' })).toBe(true)
+    expect(hasItsLog(deps, { datastoreId, lineage: 0, startLsn: '0/7000028', endLsn: '0/9000100' })).toBe(false)
   })
 })
 

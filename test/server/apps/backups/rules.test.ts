@@ -1,10 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { logFor } from '../../../../server/apps/backups/postgres/material.ts'
 import type { StoredBackup } from '../../../../server/apps/backups/rows/backup-store.ts'
+import { begunIn, walIn } from '../../../../server/apps/backups/rows/object-store.ts'
 import { backupFor, chainOf, recoverable, windowsOf } from '../../../../server/apps/backups/rules/chain.ts'
+import { continued, lineagesOf, versionIn } from '../../../../server/apps/backups/rules/lineages.ts'
 import { retain } from '../../../../server/apps/backups/rules/retention.ts'
 import { DAY_MS, nextBackup, nextSnapshot } from '../../../../server/apps/backups/rules/schedule.ts'
-import { parseLsn, segmentName, segmentNumberAt, segmentNumberOf, timelineOf } from '../../../../server/apps/backups/rules/wal-names.ts'
+import {
+  logFileOf,
+  parseLsn,
+  segmentName,
+  segmentNumberAt,
+  segmentNumberOf,
+  timelineOf,
+} from '../../../../server/apps/backups/rules/wal-names.ts'
 import { isFaultOfMachine, nextDrillAt } from '../../../../server/apps/backups/work/drill.ts'
 
 const hour = DAY_MS / 24
@@ -18,6 +27,7 @@ interface Given extends Partial<StoredBackup> {
 const backup = ({ id, day, ...rest }: Given): StoredBackup => ({
   id,
   datastoreId: 'dpg-1',
+  lineage: 0,
   kind: rest.parentId === undefined ? 'full' : 'incremental',
   parentId: null,
   origin: 'scheduled',
@@ -117,23 +127,61 @@ describe('what is kept', () => {
       backup({ id: 'e', day: 4, parentId: 'd' }),
     ]
     const at = (day: number) => retain(backups, { since: day * DAY_MS, now: 5 * DAY_MS, least: 1 })
-    expect(at(2.5)).toEqual({ remove: [], walFrom: 48 })
-    expect(at(3.5)).toEqual({ remove: ['a', 'b', 'c'], walFrom: 72 })
-    expect(at(9)).toEqual({ remove: ['a', 'b', 'c'], walFrom: 96 })
+    expect(at(2.5)).toEqual({ remove: [], walFrom: new Map([[0, 48]]) })
+    expect(at(3.5)).toEqual({ remove: ['a', 'b', 'c'], walFrom: new Map([[0, 72]]) })
+    expect(at(9)).toEqual({ remove: ['a', 'b', 'c'], walFrom: new Map([[0, 96]]) })
+  })
+
+  it('is of every lineage by itself: the log of one that has ended goes with its last backup', () => {
+    const backups = [backup({ id: 'a', day: 0 }), backup({ id: 'b', day: 2, lineage: 1 }), backup({ id: 'c', day: 4, lineage: 1 })]
+    const at = (day: number) => retain(backups, { since: day * DAY_MS, now: 5 * DAY_MS, least: 1 })
+    const [former, today] = [0, 48]
+    expect(at(1)).toEqual({
+      remove: [],
+      walFrom: new Map([
+        [0, former],
+        [1, today],
+      ]),
+    })
+    expect(at(3)).toEqual({ remove: ['a'], walFrom: new Map([[1, today]]) })
   })
 
   it('stays where a clock jumps ahead, until as many newer ones are there as days are kept', () => {
     const backups = [0, 1, 2, 3].map((day) => backup({ id: `b${day}`, day }))
     const ahead = { since: 1000 * DAY_MS, now: 1007 * DAY_MS, least: 3 }
-    expect(retain(backups, ahead)).toEqual({ remove: ['b0'], walFrom: 24 })
-    expect(retain(backups.slice(0, 3), ahead)).toEqual({ remove: [], walFrom: 0 })
+    expect(retain(backups, ahead)).toEqual({ remove: ['b0'], walFrom: new Map([[0, 24]]) })
+    expect(retain(backups.slice(0, 3), ahead)).toEqual({ remove: [], walFrom: new Map([[0, 0]]) })
   })
 
   it('is never nothing, and forgets failures after a while', () => {
     const failed = backup({ id: 'f', day: 0, status: 'failed', completedAt: null, startLsn: null })
     const running = backup({ id: 'r', day: 0, status: 'creating', completedAt: null, startLsn: null })
-    expect(retain([failed, running], { since: 100, now: DAY_MS, least: 7 })).toEqual({ remove: [], walFrom: undefined })
-    expect(retain([failed, running], { since: 100, now: 8 * DAY_MS, least: 7 })).toEqual({ remove: ['f'], walFrom: undefined })
+    expect(retain([failed, running], { since: 100, now: DAY_MS, least: 7 })).toEqual({ remove: [], walFrom: new Map() })
+    expect(retain([failed, running], { since: 100, now: 8 * DAY_MS, least: 7 })).toEqual({ remove: ['f'], walFrom: new Map() })
+  })
+})
+
+describe('lineages', () => {
+  const first = { lineage: 0, version: '15', former: [] }
+  const second = { lineage: 1, version: '18', former: [{ lineage: 0, version: '15', until: 10 }] }
+
+  it('begin with another cluster, and the one before ends then', () => {
+    expect(continued(first, { lineage: 0, version: '15', since: 10 })).toBeUndefined()
+    expect(continued(first, { lineage: 1, version: '18', since: 10 })).toEqual(second)
+    expect(continued(second, { lineage: 2, version: '15', since: 20 })?.former).toEqual([
+      ...second.former,
+      { lineage: 1, version: '18', until: 20 },
+    ])
+  })
+
+  it('have a version each, and a log whose names are their own', () => {
+    expect([versionIn(second, 0), versionIn(second, 1)]).toEqual(['15', '18'])
+    expect(lineagesOf(second)).toEqual([
+      { lineage: 0, version: '15', until: 10 },
+      { lineage: 1, version: '18' },
+    ])
+    expect([walIn(0), walIn(1), begunIn(0), begunIn(1)]).toEqual(['wal/', 'wal-1/', 'wal-begun/', 'wal-begun-1/'])
+    expect(logFileOf(`${walIn(1)}000000010000000000000001`)).toBe('000000010000000000000001')
   })
 })
 

@@ -1,0 +1,28 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+/** A lineage that has ended, with its major version. `until` is when the next one began, in milliseconds since 1970. */
+export const FormerLineage = Type.Object({ lineage: Type.Integer(), version: Type.String(), until: Type.Integer() })
+export type FormerLineage = Static<typeof FormerLineage>
+
+export interface Lineages {
+  lineage: number
+  version: string
+  former: readonly FormerLineage[]
+}
+
+/** The major version that wrote a lineage. */
+export const versionIn = ({ lineage, version, former }: Lineages, of: number): string =>
+  of === lineage ? version : (former.find((one) => one.lineage === of)?.version ?? version)
+
+/** All lineages, oldest first. The one that goes on has no end of its own. */
+export const lineagesOf = ({ lineage, version, former }: Lineages): { lineage: number; version: string; until?: number }[] => [
+  ...former.toSorted((one, other) => one.lineage - other.lineage),
+  { lineage, version },
+]
+
+/** What is written down when a database has begun another lineage; undefined where it has not. */
+export function continued(known: Lineages, today: { lineage: number; version: string; since: number }): Lineages | undefined {
+  const { lineage, version, since } = today
+  if (lineage === known.lineage) return undefined
+  return { lineage, version, former: [...known.former, { lineage: known.lineage, version: known.version, until: since }] }
+}
