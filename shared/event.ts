@@ -64,6 +64,7 @@ export const datastoreEventTypes = [
   'postgres_upgrade_started',
   'postgres_upgrade_succeeded',
   'postgres_upgrade_failed',
+  'postgres_upgrade_reverted',
   'postgres_connection_pool_changed',
   'postgres_ha_status_changed',
   'postgres_cluster_leader_changed',

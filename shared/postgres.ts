@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { commonDatastore, datastoreFilters } from './datastore.ts'
 import { maxSizeGb, minSizeGb } from './disk.ts'
 import { Id } from './id.ts'
-import { OneOf, StrictObject, Unsupported } from './schema.ts'
+import { OneOf, StrictObject, Time, Unsupported } from './schema.ts'
 import { ServiceName } from './service.ts'
 import { IpAllowListInput } from './service-controls.ts'
 import { defaultLabels } from './service-labels.ts'
@@ -34,6 +34,35 @@ export const defaultPostgresSizeGb = 1
 export const connectionPools = ['none', 'pgbouncer'] as const
 export type ConnectionPool = (typeof connectionPools)[number]
 
+const upgradeSteps = [
+  'preparing',
+  'checking',
+  'keeping',
+  'linking',
+  'starting',
+  'settling',
+  'done',
+  'failed',
+  'returning',
+  'returned',
+] as const
+
+const PostgresUpgrade = Type.Object(
+  {
+    fromVersion: Type.String(),
+    toVersion: Type.String(),
+    status: OneOf(['in_progress', 'succeeded', 'failed', 'rolling_back', 'rolled_back']),
+    step: OneOf(upgradeSteps, 'What is being done; settling: it can be connected to, and its statistics are made'),
+    startedAt: Time,
+    finishedAt: Type.Optional(Type.String({ format: 'date-time' })),
+    rollbackUntil: Type.Optional(Type.String({ format: 'date-time', description: 'Until when it can be taken back' })),
+    rollbackTo: Type.Optional(Type.String({ format: 'date-time', description: 'What was written later is lost by that' })),
+    reason: Type.Optional(Type.String({ description: 'Why it failed, or what could not be brought along' })),
+  },
+  { description: 'Of one that was brought to another major version: how that goes, or went' },
+)
+export type PostgresUpgrade = Static<typeof PostgresUpgrade>
+
 export const Postgres = Type.Object(
   {
     id: Id('postgres'),
@@ -51,6 +80,7 @@ export const Postgres = Type.Object(
     replicationLagSeconds: Type.Optional(
       Type.Number({ description: 'Of a read replica: how far it is behind, as measured in the last minute' }),
     ),
+    upgrade: Type.Optional(PostgresUpgrade),
     parameterOverrides: Type.Optional(Type.Record(Type.String(), Type.String())),
   },
   { $id: 'Postgres' },
@@ -134,7 +164,19 @@ export const PostgresCreate = StrictObject(
 export type PostgresCreate = Static<typeof PostgresCreate>
 
 export const PostgresPatch = StrictObject(
-  { name: Type.Optional(ServiceName), ...changeable, readReplicas: ReadReplicas },
+  {
+    name: Type.Optional(ServiceName),
+    version: Type.Optional(
+      Type.String({
+        maxLength: 8,
+        description:
+          'A newer major version, which it is brought to: nobody can connect meanwhile. `upgrade` tells how far it is, and for a day it can be taken back.',
+        examples: ['18'],
+      }),
+    ),
+    ...changeable,
+    readReplicas: ReadReplicas,
+  },
   { examples: [{ diskSizeGB: 5 }] },
 )
 export type PostgresPatch = Static<typeof PostgresPatch>

@@ -44,6 +44,8 @@ export interface AppWork {
   deployEnded(deployId: string): void
   /** Sees to it that a database that goes can be recovered, before anything of it is taken away. Repeatable. */
   keepLastBackup(datastoreId: string): Promise<void>
+  /** Returns when backups have all of the log that a database has written, or do not get it. */
+  untilLogReceived(datastoreId: string): Promise<void>
   readonly ways: Ways
   /** Disks that a command has, by their services: they are neither replaced nor grown meanwhile. */
   readonly takenDisks: Leases

@@ -51,13 +51,14 @@ export const postgresOperations = defineOperations({
     path: '/v1/postgres/:postgresId',
     access: 'datastores.update',
     inProtected: 'depends',
+    changes: 'after_waiting',
     summary: 'Change a database',
     description:
       'Another plan or other parameters restart it, which takes a moment. A larger disk is in force at once where this server can grow one in use, ' +
-      'and otherwise after such a moment.',
+      'and otherwise after such a moment. Another major version takes seconds to minutes.',
     body: PostgresPatch,
     responses: { 200: Postgres },
-    errors: ['not_found', 'conflict', 'not_configured'],
+    errors: ['not_found', 'conflict', 'not_configured', 'unavailable'],
   },
   deletePostgres: {
     ...common,
@@ -82,6 +83,17 @@ export const postgresOperations = defineOperations({
     path: '/v1/postgres/:postgresId/failover',
     summary: 'Have the standby of a database take its place',
     description: 'Takes a moment, in which nobody can connect. Names, users, addresses and backups stay; read replicas are made anew.',
+  },
+  rollBackPostgres: {
+    ...change,
+    path: '/v1/postgres/:postgresId/rollback',
+    inProtected: 'refused',
+    changes: 'after_waiting',
+    summary: 'Take an upgrade of a database back',
+    description:
+      'Has it be what it was before it was brought to another major version, up to a day later. All that was written since is lost, but for what its backups hold. ' +
+      'Read replicas are made anew.',
+    errors: ['not_found', 'conflict', 'unavailable'],
   },
   restartPostgres: { ...change, path: '/v1/postgres/:postgresId/restart', summary: 'Restart a database' },
   getPostgresConnectionInfo: {

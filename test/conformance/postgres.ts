@@ -1,6 +1,8 @@
 import { SQL } from 'bun'
 import { handedOut } from '../../server/apps/datastores/credential-store.ts'
+import { stored } from '../../server/apps/datastores/operations.ts'
 import { postgresById } from '../../server/apps/postgres/store.ts'
+import { putUpgrade, updateUpgrade } from '../../server/apps/postgres/upgrade-store.ts'
 import type { OperationId } from '../../shared/operations/all.ts'
 import type { backupOperations } from '../../shared/operations/backups.ts'
 import type { postgresCredentialOperations } from '../../shared/operations/postgres-credentials.ts'
@@ -105,6 +107,15 @@ const isInStep = ({ platform: { db } }: World, path: string): boolean =>
     )
     .get(path.split('/').at(-1) ?? '') !== null
 
+/** Has a database be one that was upgraded a moment ago, to the version that it was of. */
+async function keepBefore({ platform: { db, context } }: World, id: string): Promise<void> {
+  const { volumeId, version } = stored(context, id)
+  await context.engine.volumes.snapshot(volumeId, 'upgrade-now', context.stopping)
+  const now = context.now()
+  putUpgrade(db, { id, fromVersion: version, toVersion: version, volumeId, snapshot: 'upgrade-now', startedAt: now })
+  updateUpgrade(db, id, { step: 'done', stoppedAt: now, finishedAt: now, keptUntil: now + 60_000 })
+}
+
 export const postgresCases: Record<PostgresCase, Prepare> = {
   createPostgres: ({ workspaceId }) =>
     send('POST', 201, '/v1/postgres', {
@@ -139,6 +150,11 @@ export const postgresCases: Record<PostgresCase, Prepare> = {
     }
     await until(`${path} has a standby in step`, look, STANDBY_MS)
     return send('POST', 202, `${path}/failover`)
+  },
+  async rollBackPostgres(world) {
+    const path = await running(world)
+    await keepBefore(world, path.split('/').at(-1) ?? '')
+    return send('POST', 202, `${path}/rollback`)
   },
   restartPostgres: async (world) => send('POST', 202, `${await running(world)}/restart`),
   listPostgresBackups: (world) => [{ status: 200, path: `${backedUp(world)}/backups?limit=10` }],

@@ -72,6 +72,7 @@ export const idleWork: Work = {
   cancelTransfer() {},
   transferProgress: async () => undefined,
   keepLastBackup: async () => {},
+  untilLogReceived: async () => {},
   deployEnded() {},
   whenDeploysSettled: async () => {},
 }

@@ -168,6 +168,7 @@ export const auditEvents: AuditEvents<ApiContext> = {
   uploadPostgresDump: { event: 'postgres.import_requested', ...ofPostgres },
   cancelPostgresImport: { event: 'postgres.import_canceled', ...ofPostgres },
   failoverPostgres: { event: 'postgres.failed_over', ...ofPostgres },
+  rollBackPostgres: { event: 'postgres.rolled_back', ...ofPostgres },
   restartPostgres: { event: 'postgres.restarted', ...ofPostgres },
 
   createKeyValue: { event: 'key_value.created', ...made },

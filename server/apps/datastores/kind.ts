@@ -57,6 +57,10 @@ export interface DatastoreServer {
     /** @throws AppError unavailable where it does not answer. */
     read(datastore: StoredDatastore, endpoint: ServerEndpoint): Promise<DatastoreFigures>
   }
+  /** Gets ready for an upgrade what can be while its server runs. Repeatable. */
+  prepareUpgrade?(datastore: StoredDatastore): Promise<void>
+  /** Takes the next step of an upgrade while nothing runs. Returns whether there was one that could be taken. Repeatable. */
+  stepUpgrade?(datastore: StoredDatastore): Promise<boolean>
   /** Called before anything of a datastore is taken away, while its server may run still. Repeatable. */
   beforeRemoval?(datastore: StoredDatastore): Promise<void>
 }

@@ -125,9 +125,10 @@ export function refuseReplica({ name, primaryId }: StoredDatastore, what: string
 }
 
 /** @throws AppError conflict for one that is being made or restored. */
-export function refuseUnlessReady({ name, phase }: StoredDatastore): void {
+export function refuseUnlessReady({ name, phase, upgrade }: StoredDatastore): void {
   if (phase === 'creating') throw new AppError('conflict', `${name} is still being created. Try again when it is available.`)
   if (phase !== 'ready') throw new AppError('conflict', `${name} is being restored. Try again when it is available.`)
+  if (upgrade !== null) throw new AppError('conflict', `${name} is being brought to another version. Try again when it is available.`)
 }
 
 export function stored({ db }: Pick<AppContext, 'db'>, id: string): StoredDatastore {

@@ -4,7 +4,7 @@ import type { VolumeCapabilities } from '../../engines/port/volumes.ts'
 import type { StoredDatastore } from './store.ts'
 
 export interface DatastoreSituation {
-  datastore: Pick<StoredDatastore, 'id' | 'phase' | 'generation' | 'suspendedBy' | 'growToGb' | 'role' | 'failover'>
+  datastore: Pick<StoredDatastore, 'id' | 'phase' | 'generation' | 'suspendedBy' | 'growToGb' | 'role' | 'failover' | 'upgrade'>
   sets: readonly Pick<KnownSet, 'id' | 'isDropped'>[]
   replicas: readonly Pick<Replica, 'setId' | 'phase'>[]
   grow: VolumeCapabilities['grow']
@@ -19,6 +19,9 @@ export type DatastoreAction =
   | { kind: 'settle' }
   /** Nothing runs of a primary that is exchanged with its standby. */
   | { kind: 'fail_over' }
+  | { kind: 'prepare_upgrade' }
+  /** Nothing runs of what is brought to another major version. */
+  | { kind: 'upgrade' }
   | { kind: 'prepare_removal' }
   | { kind: 'remove' }
 
@@ -28,6 +31,7 @@ export const setIdOf = ({ id, generation }: Pick<StoredDatastore, 'id' | 'genera
 export function planDatastore(situation: DatastoreSituation): DatastoreAction[] {
   const { datastore, replicas } = situation
   if (datastore.phase === 'deleting') return planRemoval(situation)
+  if (datastore.upgrade === 'announced') return [{ kind: 'prepare_upgrade' }]
   const isGrowing = datastore.growToGb !== null
   if (!wantsServer(situation)) return planStill(situation)
   const setId = setIdOf(datastore)
@@ -48,6 +52,7 @@ function planStill(situation: DatastoreSituation): DatastoreAction[] {
   const { datastore, sets, replicas } = situation
   const drops = dropsOf(situation, undefined)
   if (drops.length > 0 || sets.length + replicas.length > 0) return drops
+  if (datastore.upgrade !== null) return [{ kind: 'upgrade' }]
   if (datastore.failover !== null) return datastore.role === 'primary' ? [{ kind: 'fail_over' }] : []
   return datastore.growToGb === null ? [] : makeAndGrow(datastore)
 }
@@ -58,8 +63,9 @@ export const mayBegin = (situation: Pick<DatastoreSituation, 'datastore' | 'grow
 
 /** Whether its server is to run now: volumes that grow only while nothing uses them come first. */
 export function wantsServer({ datastore, grow }: Pick<DatastoreSituation, 'datastore' | 'grow'>): boolean {
-  const { phase, suspendedBy, growToGb, failover } = datastore
-  if ((phase !== 'creating' && phase !== 'ready') || suspendedBy !== null || failover !== null) return false
+  const { phase, suspendedBy, growToGb, failover, upgrade } = datastore
+  if ((phase !== 'creating' && phase !== 'ready') || suspendedBy !== null) return false
+  if (failover !== null || upgrade === 'under_way') return false
   return growToGb === null || (grow === 'online' && phase === 'ready')
 }
 

@@ -49,6 +49,7 @@ interface Planned {
 async function waitMs(context: AppContext, servers: DatastoreServers, { datastore, actions }: Planned): Promise<number | undefined> {
   const kinds = new Set(actions.map(({ kind }) => kind))
   if ((kinds.has('grow_volume') || kinds.has('remove')) && (await isHeldUp(context, datastore))) return IN_USE_CHECK_MS
+  if (kinds.has('upgrade') && !(await servers[datastore.kind]?.stepUpgrade?.(datastore))) return IN_USE_CHECK_MS
   if (kinds.has('run') && !(await mayRun(servers, datastore))) return NOT_YET_CHECK_MS
   return kinds.has('fail_over') && !(await stepFailover(context, servers, datastore)) ? IN_USE_CHECK_MS : undefined
 }
@@ -108,7 +109,10 @@ async function act(context: AppContext, servers: DatastoreServers, { datastore, 
     case 'settle':
       return settle(context, datastore)
     case 'fail_over':
+    case 'upgrade':
       return
+    case 'prepare_upgrade':
+      return await servers[datastore.kind]?.prepareUpgrade?.(datastore)
     case 'prepare_removal':
       return await servers[datastore.kind]?.beforeRemoval?.(datastore)
     case 'remove':

@@ -3,7 +3,7 @@ import type { StoredWorkload } from '../../runtime/workloads/store.ts'
 import { setIdOf } from './plan.ts'
 import type { StoredDatastore } from './store.ts'
 
-type Known = Pick<StoredDatastore, 'id' | 'generation' | 'phase' | 'suspendedBy' | 'growToGb' | 'problem' | 'failover'>
+type Known = Pick<StoredDatastore, 'id' | 'generation' | 'phase' | 'suspendedBy' | 'growToGb' | 'problem' | 'failover' | 'upgrade'>
 
 /** What callers are told of it, out of what was asked for and what runs of it. */
 export function statusOf(datastore: Known, workloads: readonly Pick<StoredWorkload, 'setId' | 'phase' | 'restarts'>[]): DatastoreStatus {
@@ -25,7 +25,8 @@ export function statusOf(datastore: Known, workloads: readonly Pick<StoredWorklo
 }
 
 function statusOfRunning(datastore: Known, workloads: readonly Pick<StoredWorkload, 'setId' | 'phase' | 'restarts'>[]): DatastoreStatus {
-  const { growToGb, problem, failover } = datastore
+  const { growToGb, problem, failover, upgrade } = datastore
+  if (upgrade !== null) return 'updating_instance'
   if (failover !== null) return 'config_restart'
   if (workloads.some(({ setId, phase }) => setId === setIdOf(datastore) && phase === 'running')) return 'available'
   if (problem !== null || workloads.some(({ restarts }) => restarts > 0)) return 'unavailable'

@@ -46,6 +46,8 @@ export interface StoredDatastore {
   copy: number
   /** What is under way of its exchange with its standby, or its primary. A primary that hands over goes on itself where the standby lacks something. */
   failover: 'handing' | 'fencing' | 'giving' | null
+  /** Whether it is brought to another major version: `announced` while its server is still to run, `under_way` while it must not. */
+  upgrade: 'announced' | 'under_way' | null
   suspendedBy: Suspender[] | null
   problem: string | null
   diskState: DiskState
@@ -75,6 +77,7 @@ const datastores = tableOf<StoredDatastore>('datastores', {
   primaryId: 'primary_id',
   copy: 'copy',
   failover: 'failover',
+  upgrade: 'upgrade',
   suspendedBy: {
     column: 'suspended_by',
     as: {
@@ -134,6 +137,7 @@ export type NewDatastore = Omit<
   | 'primaryId'
   | 'copy'
   | 'failover'
+  | 'upgrade'
   | 'suspendedBy'
   | 'problem'
   | 'diskState'

@@ -7,13 +7,21 @@ import { inOneChange } from '../../platform/db/change.ts'
 import type { AppContext } from '../context.ts'
 import { allowListOf } from '../datastores/allow-list.ts'
 import { recordDatastoreEvent } from '../datastores/events.ts'
-import { changeDatastore, refuseBadSize, refuseLargeDatastore, refuseTakenName, refuseUnlessReady } from '../datastores/operations.ts'
+import {
+  changeDatastore,
+  refuseBadSize,
+  refuseLargeDatastore,
+  refuseTakenName,
+  refuseUnlessReady,
+  stored,
+} from '../datastores/operations.ts'
 import { followersOf, type StoredDatastore } from '../datastores/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { refuseBadParameters } from './parameters.ts'
 import { requirePooler } from './pooler.ts'
 import { refuseOnReplica, setReplicas, setStandby } from './replicas.ts'
 import { postgresById, type StoredPostgres, updatePostgres } from './store.ts'
+import { announceUpgrade } from './upgrade-request.ts'
 
 /** @throws AppError as told by the operation, forbidden for what cuts people off from a database in a protected environment. */
 export function changePostgres(context: AppContext, actor: Actor, { datastore, patch }: Changing): StoredDatastore {
@@ -22,7 +30,9 @@ export function changePostgres(context: AppContext, actor: Actor, { datastore, p
   const change = checked(context, { datastore, own, patch })
   const { hasNewPlan, hasNewParameters, hasNewPool, ipAllowList } = change
   const isFreshStart = hasNewPlan || hasNewParameters || hasNewPool
-  if (isFreshStart || ipAllowList !== undefined) requireProtectedRight(context.db, actor, datastore.environmentId)
+  if (isFreshStart || setsFollowers(patch)) refuseDuringUpgrade(datastore)
+  if (isFreshStart || ipAllowList !== undefined || patch.version !== undefined)
+    requireProtectedRight(context.db, actor, datastore.environmentId)
   return inOneChange(context.db, () => {
     const { name, plan, growToGb } = change
     updatePostgres(context.db, datastore.id, change.own)
@@ -35,8 +45,17 @@ export function changePostgres(context: AppContext, actor: Actor, { datastore, p
       return changeDatastore(context, datastore, { change: { name, plan, ...grows, ...(ipAllowList && { ipAllowList }) }, isFreshStart })
     })
     tell(context, { datastore, own, change })
-    return changed
+    if (patch.version === undefined) return changed
+    announceUpgrade(context, changed, patch.version)
+    return stored(context, datastore.id)
   })
+}
+
+const setsFollowers = ({ enableHighAvailability, readReplicas }: PostgresPatch): boolean =>
+  enableHighAvailability !== undefined || readReplicas !== undefined
+
+function refuseDuringUpgrade(datastore: StoredDatastore): void {
+  if (datastore.upgrade !== null) refuseUnlessReady(datastore)
 }
 
 function setFollowers(context: AppContext, actor: Actor, { datastore: primary, patch }: Changing): void {

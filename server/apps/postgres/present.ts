@@ -6,6 +6,8 @@ import { type Deps, presentCommon } from '../datastores/present.ts'
 import type { StoredDatastore } from '../datastores/store.ts'
 import { replicasOf } from './replicas.ts'
 import { postgresById } from './store.ts'
+import { presentUpgrade } from './upgrade-present.ts'
+import { upgradeOf } from './upgrade-store.ts'
 
 type PostgresDeps = Deps & Pick<AppContext, 'now'>
 
@@ -31,6 +33,7 @@ export function presentPostgres(deps: PostgresDeps, datastore: StoredDatastore):
     connectionPool,
     readReplicas: replicasOf(deps, datastore).map(({ id, name }) => ({ id, name })),
     ...(datastore.primaryId !== null && { primaryPostgresID: datastore.primaryId, ...lagOf(deps, datastore) }),
+    ...presentUpgrade(upgradeOf(deps.db, datastore.id)),
     parameterOverrides,
   }
 }

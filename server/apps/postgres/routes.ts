@@ -10,6 +10,7 @@ import { changePostgres } from './change.ts'
 import { connectionInfo } from './connection-info.ts'
 import { createPostgres } from './create.ts'
 import { presentPostgres } from './present.ts'
+import { requestReturn, requireRoomToReturn, requireUpgradeRoom } from './upgrade-request.ts'
 
 type PostgresIds = Exclude<Extract<keyof Operations, `${string}Postgres`>, 'failoverPostgres'> | 'getPostgresConnectionInfo'
 
@@ -24,9 +25,12 @@ export const postgresRoutes: Handlers<PostgresIds, AppContext> = {
   },
   createPostgres: ({ actor, body }, context) => presentPostgres(context, createPostgres(context, actor, body)),
   getPostgres: ({ actor, params }, context) => presentPostgres(context, found(context, actor, params)),
-  updatePostgres({ actor, params, body }, context) {
-    const datastore = found(context, actor, params)
-    return presentPostgres(context, changePostgres(context, actor, { datastore, patch: body }))
+  async updatePostgres({ actor, params, body, change }, context) {
+    if (body.version !== undefined) await requireUpgradeRoom(context, found(context, actor, params), body.version)
+    return change(() => {
+      const datastore = found(context, actor, params)
+      return presentPostgres(context, changePostgres(context, actor, { datastore, patch: body }))
+    })
   },
   deletePostgres({ actor, params, query }, context) {
     deleteDatastore(context, found(context, actor, params), { isForced: query.force === true })
@@ -43,6 +47,13 @@ export const postgresRoutes: Handlers<PostgresIds, AppContext> = {
   restartPostgres({ actor, params }, context) {
     restartDatastore(context, found(context, actor, params))
     return answer(202, undefined)
+  },
+  async rollBackPostgres({ actor, params, change }, context) {
+    await requireRoomToReturn(context, found(context, actor, params))
+    return change(() => {
+      requestReturn(context, found(context, actor, params))
+      return answer(202, undefined)
+    })
   },
   getPostgresConnectionInfo: ({ actor, params }, context) => connectionInfo(context, found(context, actor, params)),
 }

@@ -19,6 +19,7 @@ import { ownOf } from './session.ts'
 import { settingsOf } from './settings.ts'
 import { START_SCRIPT } from './start-script.ts'
 import { type StoredPostgres, updatePostgres } from './store.ts'
+import { noteUpgraded, returnIfUpgraded } from './upgrade-request.ts'
 
 const POSTGRES_PORT = 5432
 const MIB = 1024 * 1024
@@ -59,8 +60,14 @@ export const postgresServer = (context: AppContext, { onStarted, leadToPrimary }
   fullDisk: { from: 0.95, under: 0.93 },
   growthStepGb: ({ id }) => (ownOf(context, { id }).isAutoscaling ? GROWTH_STEP_GB : undefined),
   fitToDisk: (datastore, endpoint, disk) => fitToDisk(context, { datastore, endpoint }, disk),
-  onReady: (datastore) => proveParameters(context, datastore),
-  onFailed: (datastore, failure) => revertParameters(context, datastore, failure),
+  onReady(datastore) {
+    proveParameters(context, datastore)
+    noteUpgraded(context, datastore)
+  },
+  onFailed(datastore, failure) {
+    if (failure.isLasting && returnIfUpgraded(context, datastore, failure.why)) return failure.why
+    return revertParameters(context, datastore, failure)
+  },
 })
 
 async function prepare(context: AppContext, datastore: StoredDatastore): Promise<void> {

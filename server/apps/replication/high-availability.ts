@@ -53,9 +53,10 @@ export const isToFailOver = ({ endedAt, cameUpAt = 0, isRunning, isStandbyInStep
 /** Has the standby take the place of a database whose server does not come up. */
 export function failOverIfBroken(context: AppContext, id: string): void {
   const datastore = datastoreById(context.db, id)
-  if (datastore?.phase !== 'ready' || datastore.primaryId !== null || datastore.failover !== null || datastore.suspendedBy !== null) return
+  if (datastore?.phase !== 'ready' || datastore.primaryId !== null || datastore.suspendedBy !== null) return
+  if (datastore.failover !== null || datastore.upgrade !== null) return
   const standby = standbyOf(context, datastore)
-  if (standby === undefined) return
+  if (standby === undefined || standby.version !== datastore.version) return
   const workloads = workloadsOf(context.db, OWNER_KIND, id)
   const failing = {
     endedAt: workloads.flatMap(({ exits }) => exits.map(({ at }) => at)),

@@ -3,6 +3,8 @@ import { keyValueServer } from '../../apps/key-value/server.ts'
 import { alignUsersQuietly } from '../../apps/postgres/credentials/align.ts'
 import { postgresFigures } from '../../apps/postgres/insight/figures.ts'
 import { postgresServer } from '../../apps/postgres/server.ts'
+import { endUpgradeRuns } from '../../apps/postgres/upgrade/run.ts'
+import { prepareUpgrade, stepUpgrade } from '../../apps/postgres/upgrade/steps.ts'
 import { hasAllOfPrimary } from '../../apps/replication/handed-over.ts'
 import { failOverIfBroken } from '../../apps/replication/high-availability.ts'
 import { forgetFollower, mayFollow, tendReplication } from '../../apps/replication/tend.ts'
@@ -16,8 +18,11 @@ export function datastoreServers(context: Context): DatastoreServers {
       ...postgres,
       ...replicated(context),
       figures: postgresFigures(context),
+      prepareUpgrade: (datastore) => prepareUpgrade(context, datastore, () => context.work.untilLogReceived(datastore.id)),
+      stepUpgrade: (datastore) => stepUpgrade(context, datastore),
       async beforeRemoval(datastore) {
         await postgres.beforeRemoval?.(datastore)
+        await endUpgradeRuns(context, datastore.volumeId)
         if (datastore.primaryId === null) return await context.work.keepLastBackup(datastore.id)
         await forgetFollower(context, datastore)
         await context.work.ways.remove(datastore)

@@ -10,6 +10,7 @@ import { createJobWork } from '../../apps/jobs/work.ts'
 import { createNotificationWork, type NotificationWork } from '../../apps/notifications/work.ts'
 import { createDeployQueue } from '../../apps/pipeline/queue.ts'
 import { createSpareWork } from '../../apps/postgres/spare/work.ts'
+import { createUpgradeWork } from '../../apps/postgres/upgrade/work.ts'
 import { createWays } from '../../apps/replication/ways.ts'
 import { servicesToWatch } from '../../apps/services/store.ts'
 import { createTransferWork } from '../../apps/transfers/work/work.ts'
@@ -75,6 +76,7 @@ export function createWork(
     cancelTransfer: (id) => afterChange(base.db, () => transfers.cancel(id)),
     transferProgress: (id) => transfers.progress(id),
     keepLastBackup: (datastoreId) => backups.keepLast(datastoreId),
+    untilLogReceived: (datastoreId) => backups.untilLogReceived(datastoreId),
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
     start() {
       open()
@@ -98,7 +100,7 @@ export function createWork(
   const disks = createDiskWork(context)
   const backups = createBackupWork(context)
   const transfers = createTransferWork(context)
-  const databases = [createDatastoreWork(context, datastoreServers(context)), backups, createSpareWork(context), transfers]
+  const databases = [...databaseWork(context), backups, transfers]
   const jobs = createJobWork(context)
   const webhooks = createWebhookWork(context)
   const notifications = createNotificationWork(context)
@@ -113,6 +115,12 @@ export function createWork(
 
   return { context, work }
 }
+
+const databaseWork = (context: Context) => [
+  createDatastoreWork(context, datastoreServers(context)),
+  createSpareWork(context),
+  createUpgradeWork(context),
+]
 
 const pokeAllOf = (parts: readonly Pick<Driver, 'poke'>[], id: string): void => {
   for (const part of parts) part.poke(id)

@@ -4,6 +4,7 @@ import { instanceOwner } from '../../apps/instances/owner.ts'
 import { jobOwner } from '../../apps/jobs/owner.ts'
 import { stepOwners } from '../../apps/pipeline/step-owner.ts'
 import { clusterOwner } from '../../apps/postgres/cluster.ts'
+import { upgradeOwner } from '../../apps/postgres/upgrade/run.ts'
 import { transferOwner } from '../../apps/transfers/tools/sandbox.ts'
 import type { SetOwner } from '../../engines/port/sets.ts'
 import type { Owner } from '../../runtime/owner.ts'
@@ -19,6 +20,7 @@ const ownersIn = (context: Context): WorkloadOwner[] => [
   datastoreOwner(context, datastoreServers(context)),
   restoreOwner(context),
   clusterOwner(context),
+  upgradeOwner(context),
   transferOwner(context),
 ]
 

@@ -198,6 +198,8 @@ export const expected: Record<OperationId, Expected> = {
   suspendPostgres: entry('datastores.update', 202),
   resumePostgres: entry('datastores.update', 202),
   failoverPostgres: entry('datastores.update', 409),
+  // It was never upgraded.
+  rollBackPostgres: entry('datastores.update', 409),
   restartPostgres: entry('datastores.update', 202),
   listPostgresBackups: read('datastores.read'),
   // Nothing of it has ever run that there could be a backup of.

@@ -51,6 +51,7 @@ export const inProtected: Record<OfPlaced | Declared, InProtected> = {
   suspendPostgres: 'refused',
   resumePostgres: 'allowed',
   failoverPostgres: 'allowed',
+  rollBackPostgres: 'refused',
   restartPostgres: 'allowed',
   listPostgresBackups: 'allowed',
   createPostgresBackup: 'allowed',

@@ -21,6 +21,8 @@ const LOOK_FOR_SERVER_MS = 1000
 export interface Receivers {
   poke(datastoreId: string): void
   archive(datastoreId: string): Promise<void>
+  /** Returns when a receiver has all that the server of a database has written, or does not get it. */
+  untilReceived(datastore: StoredDatastore): Promise<void>
   /** Ends the receiver of a database, when it has all that the server has written, if that answers. */
   finish(datastore: StoredDatastore): Promise<void>
   settled(): Promise<void>
@@ -56,6 +58,12 @@ export function createReceivers(context: AppContext, { deps, relays, onStreaming
     return isAwaited ? context.now() + LOOK_FOR_SERVER_MS : undefined
   }
 
+  /** A server that does not answer any more has sent what it has. */
+  async function lookUntilReceived(datastore: StoredDatastore): Promise<void> {
+    const source = await sourceOf(context, relays, { ...datastore, phase: 'ready' })
+    if (source !== undefined) await untilReceived(context, source).catch((error) => onError(datastore.id, error))
+  }
+
   const driver = createDriver({
     run,
     onError,
@@ -67,10 +75,9 @@ export function createReceivers(context: AppContext, { deps, relays, onStreaming
   return {
     poke: driver.poke,
     archive: storing.archive,
+    untilReceived: lookUntilReceived,
     async finish(datastore) {
-      const source = await sourceOf(context, relays, { ...datastore, phase: 'ready' })
-      // A server that does not answer any more has sent what it has.
-      if (source !== undefined) await untilReceived(context, source).catch((error) => onError(datastore.id, error))
+      await lookUntilReceived(datastore)
       await streams.stop(datastore.id)
       await storing.archive(datastore.id)
     },

@@ -18,6 +18,7 @@ export interface BackupWork {
   poke(datastoreId: string): void
   pokeAll(): void
   keepLast(datastoreId: string): Promise<void>
+  untilLogReceived(datastoreId: string): Promise<void>
   settled(): Promise<void>
 }
 
@@ -61,6 +62,10 @@ export function createBackupWork(context: AppContext): BackupWork {
       for (const { id } of allDatastores(db)) poke(id)
       for (const { datastoreId } of allBackupSets(db)) keeper.poke(datastoreId)
       for (const { datastoreId } of allRecoveries(db)) recoveries.poke(datastoreId)
+    },
+    async untilLogReceived(datastoreId) {
+      const datastore = datastoreById(db, datastoreId)
+      if (datastore !== undefined) await receivers.untilReceived(datastore)
     },
     async keepLast(datastoreId) {
       const datastore = datastoreById(db, datastoreId)

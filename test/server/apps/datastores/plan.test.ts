@@ -4,7 +4,16 @@ import { statusOf } from '../../../../server/apps/datastores/status.ts'
 
 type Row = DatastoreSituation['datastore']
 
-const row: Row = { id: 'dpg', phase: 'ready', generation: 2, suspendedBy: null, growToGb: null, role: 'primary', failover: null }
+const row: Row = {
+  id: 'dpg',
+  phase: 'ready',
+  generation: 2,
+  suspendedBy: null,
+  growToGb: null,
+  role: 'primary',
+  failover: null,
+  upgrade: null,
+}
 const old = { id: 'dpg.1', isDropped: false }
 const current = { id: 'dpg.2', isDropped: false }
 const up = { setId: 'dpg.2', phase: 'running' } as const
