@@ -58,7 +58,8 @@ async function list(context: Context, nameOrId: string): Promise<void> {
   })
   if (context.isJson) return
   const { windows, problem } = await context.client.call('getPostgresRecovery', { params: { postgresId } })
-  for (const { startsAt, endsAt } of windows) context.print(clean`It can be recovered to any moment from ${startsAt} to ${endsAt}.`)
+  for (const { startsAt, endsAt, version } of windows)
+    context.print(clean`It can be recovered to any moment from ${startsAt} to ${endsAt}, as PostgreSQL ${version}.`)
   if (problem !== undefined) context.print(clean`Its log is not streamed at the moment: ${problem}`)
 }
 

@@ -71,7 +71,7 @@ async function get(context: Context, name: string): Promise<void> {
     ['Behind', found.replicationLagSeconds === undefined ? undefined : `${found.replicationLagSeconds} s`],
     ['Replicas', found.readReplicas.map((replica) => replica.name).join(', ') || undefined],
     ['Plan', found.plan],
-    ['Version', found.version],
+    ['Version', `${found.version}${wayBack(found)}`],
     ['Database', found.databaseName],
     ['First user', found.databaseUser],
     ['Disk', `${found.diskSizeGB} GB${found.diskAutoscalingEnabled ? ', grows by itself' : ''}${fullness(found)}`],
@@ -83,6 +83,11 @@ async function get(context: Context, name: string): Promise<void> {
   ]
   context.io.stdout.write(formatFields(fields, context.paint))
 }
+
+const wayBack = ({ name, upgrade }: Postgres): string =>
+  upgrade?.rollbackUntil === undefined
+    ? ''
+    : `; cpctl postgres upgrade ${name} --rollback takes it back to ${upgrade.fromVersion} until ${upgrade.rollbackUntil}`
 
 function fullness({ name, diskState, diskSizeGB }: Postgres): string {
   if (diskState === 'ok') return ''

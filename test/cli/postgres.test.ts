@@ -202,3 +202,35 @@ test('pgcli is given its way in, and the password in its environment alone', asy
   await folder.remove()
   expect(given).toMatch(/^-h 127\.0\.0\.1 -p \d+ -U u -d shop --less-chatty pw pgcli\n$/)
 })
+
+test('an upgrade is followed to its end and taken back, and tells why it was refused', async () => {
+  const upgrade = { fromVersion: '15', toVersion: '18', startedAt: database.createdAt }
+  const [under, over] = [
+    { ...database, version: '15', status: 'updating_instance', upgrade: { ...upgrade, status: 'in_progress', step: 'linking' } },
+    {
+      ...database,
+      upgrade: { ...upgrade, status: 'succeeded', step: 'settling', rollbackTo: database.createdAt, rollbackUntil: '2030-01-02T03:04:05Z' },
+    },
+  ] as const
+  let now: unknown = over
+  const run = serving({
+    listPostgres: () => pageOf('postgres', [over]),
+    getPostgres: () => now,
+    updatePostgres: () => under,
+    rollBackPostgres: () => undefined,
+  })
+  expect((await run(['upgrade', 'shop'])).exitCode).toBe(2)
+  const done = await run(['upgrade', 'shop', '--yes'])
+  expect(server.received.find((call) => call.id === 'updatePostgres')?.body).toEqual({ version: '18' })
+  expect(done.stderr).toContain('its data is brought to the new version')
+  expect(done.stdout).toContain('shop is of PostgreSQL 18: available.\nUntil 2030-01-02T03:04:05Z cpctl postgres upgrade shop --rollback')
+  now = { ...database, version: '15', upgrade: { ...upgrade, status: 'rolled_back', step: 'returned' } }
+  expect((await run(['upgrade', 'shop', '--rollback', '--yes'])).stdout).toContain(
+    `All that was written since ${database.createdAt} is lost`,
+  )
+  now = { ...database, version: '15', upgrade: { ...upgrade, status: 'failed', step: 'failed', reason: 'A library is missing.' } }
+  expect(await run(['upgrade', 'shop', '--yes'])).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('as before. A library is missing.'),
+  })
+})

@@ -92,11 +92,16 @@ export function verdictIn(output: string): Verdict {
   if (last === 'cpd-upgrade: done') return { kind: 'done' }
   if (last !== 'cpd-upgrade: refused') return { kind: 'unknown' }
   const told = lines.slice(0, -1).flatMap((line) => wordsIn(line) ?? [])
-  return { kind: 'refused', reason: told.join(' ').slice(0, MOST_REASON).trim() || 'pg_upgrade refused, and did not say why.' }
+  return {
+    kind: 'refused',
+    reason: told.join(' ').replace(LISTED, '').slice(0, MOST_REASON).trim() || 'pg_upgrade refused, and did not say why.',
+  }
 }
 
 /** Rows of its report with their results, headings, and where files stand that nobody can reach. */
-const NOISE = /\s(?:ok|skipped)$|^-+$|^(?:Performing|Failure, exiting|\*)|^\s*\/|is in the file:?$|^"?\S*pg_upgrade_output/
+const NOISE = /\s(?:ok|skipped)$|^-+$|^(?:Performing|Failure, exiting|\*)|^\s*\/|^"?\S*pg_upgrade_output/
+
+const LISTED = / ?A list of [\w\s]{1,80} (?:is|are) in the file:?/g
 
 function wordsIn(line: string): string | undefined {
   const text = line.replace(/\s+/g, ' ').trim()

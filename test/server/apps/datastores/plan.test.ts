@@ -45,6 +45,17 @@ test('a suspended one is stopped, and left alone when it is', () => {
   expect(plan({ suspendedBy: ['user'] })).toEqual([])
 })
 
+test('one that is brought to another version is got ready while it runs, then stopped, and nothing else is done meanwhile', () => {
+  const running = { sets: [current], replicas: [up] }
+  expect(plan({ upgrade: 'announced' }, running)).toEqual([{ kind: 'prepare_upgrade' }])
+  expect(plan({ upgrade: 'announced', growToGb: 5 }, running)).toEqual([{ kind: 'prepare_upgrade' }])
+  expect(plan({ upgrade: 'under_way' }, running)).toEqual([{ kind: 'drop', setId: 'dpg.2' }])
+  expect(plan({ upgrade: 'under_way' }, { sets: [{ ...current, isDropped: true }], replicas: [up] })).toEqual([])
+  expect(plan({ upgrade: 'under_way', growToGb: 5 })).toEqual([{ kind: 'upgrade' }])
+  expect(mayBegin({ datastore: { ...row, upgrade: 'under_way' }, grow: 'online' })).toBe(false)
+  expect(plan({ upgrade: 'under_way', phase: 'deleting' })).toEqual([{ kind: 'prepare_removal' }, { kind: 'remove' }])
+})
+
 test('a volume that grows offline has its server stopped first, one that grows online has not', () => {
   const running = { sets: [current], replicas: [up] }
   expect(plan({ growToGb: 5 }, running)).toEqual([{ kind: 'drop', setId: 'dpg.2' }])
