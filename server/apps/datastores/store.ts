@@ -46,7 +46,7 @@ export interface StoredDatastore {
   copy: number
   /** What is under way of its exchange with its standby, or its primary. A primary that hands over goes on itself where the standby lacks something. */
   failover: 'handing' | 'fencing' | 'giving' | null
-  /** Whether it is brought to another major version: `announced` while its server is still to run, `under_way` while it must not. */
+  /** Set while its data is brought to another major version: `announced` while its server is still to run, `under_way` while it must not. */
   upgrade: 'announced' | 'under_way' | null
   suspendedBy: Suspender[] | null
   problem: string | null

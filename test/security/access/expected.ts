@@ -198,7 +198,7 @@ export const expected: Record<OperationId, Expected> = {
   suspendPostgres: entry('datastores.update', 202),
   resumePostgres: entry('datastores.update', 202),
   failoverPostgres: entry('datastores.update', 409),
-  // It was never upgraded.
+  // Nothing was ever upgraded.
   rollBackPostgres: entry('datastores.update', 409),
   restartPostgres: entry('datastores.update', 202),
   listPostgresBackups: read('datastores.read'),

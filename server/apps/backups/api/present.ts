@@ -28,7 +28,7 @@ export function presentBackup({ id, kind, origin, status, ...backup }: StoredBac
 export interface Window {
   from: number
   until: number
-  /** Of the database that a recovery makes. */
+  /** A recovery makes a database of this major version. */
   version: string
 }
 

@@ -6,8 +6,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { BackupDamaged } from '../repository/pack.ts'
-import { Recipe } from '../rows/set-store.ts'
-import { FormerLineage } from '../rules/lineages.ts'
+import { FormerLineage, Recipe } from '../rows/set-store.ts'
 
 const Time = Type.Integer({ minimum: 0 })
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])

@@ -6,7 +6,10 @@ import { flag, orNull } from '../../../platform/db/codec.ts'
 import { json } from '../../../platform/db/json-column.ts'
 import { tableOf } from '../../../platform/db/table.ts'
 import type { DatastoreKind } from '../../datastores/store.ts'
-import { FormerLineage } from '../rules/lineages.ts'
+
+/** A lineage that has ended, with its major version. `until` is when the next one began, in milliseconds since 1970. */
+export const FormerLineage = Type.Object({ lineage: Type.Integer(), version: Type.String(), until: Type.Integer() })
+export type FormerLineage = Static<typeof FormerLineage>
 
 /** All backups of one datastore, which may be gone. Times are milliseconds since 1970. */
 export interface BackupSet {

@@ -1,8 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox'
-
-/** A lineage that has ended, with its major version. `until` is when the next one began, in milliseconds since 1970. */
-export const FormerLineage = Type.Object({ lineage: Type.Integer(), version: Type.String(), until: Type.Integer() })
-export type FormerLineage = Static<typeof FormerLineage>
+import type { FormerLineage } from '../rows/set-store.ts'
 
 export interface Lineages {
   lineage: number
