@@ -99,7 +99,8 @@ export function verdictIn(output: string): Verdict {
 }
 
 /** Rows of its report with their results, headings, and where files stand that nobody can reach. */
-const NOISE = /\s(?:ok|skipped)$|^-+$|^(?:Performing|Failure, exiting|\*)|^\s*\/|^"?\S*pg_upgrade_output/
+const NOISE =
+  /\s(?:ok|skipped)$|^-+$|^(?:Performing|Failure, exiting|\*|If pg_upgrade fails after|new cluster before continuing|Consult the last|the probable cause)|^\s*\/|^"?\S*pg_upgrade_output/
 
 const LISTED = / ?A list of [\w\s]{1,80} (?:is|are) in the file:?/g
 

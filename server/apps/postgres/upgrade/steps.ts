@@ -9,12 +9,14 @@ import { AppError } from '../../../../shared/error.ts'
 import { inOneChange } from '../../../platform/db/change.ts'
 import { describeError } from '../../../platform/server-log.ts'
 import type { AppContext } from '../../context.ts'
+import { endpointOf } from '../../datastores/endpoint.ts'
 import { datastoreById, type StoredDatastore, updateDatastore } from '../../datastores/store.ts'
 import { recordEvent } from '../../events/store.ts'
 import { programsOf } from '../programs.ts'
 import { ownOf } from '../session.ts'
 import { updatePostgres } from '../store.ts'
 import { type StoredUpgrade, updateUpgrade, upgradeOf } from '../upgrade-store.ts'
+import { renewOldExtensions } from './old-extensions.ts'
 import { endUpgradeRuns, runStep, type Upgrading } from './run.ts'
 import { forgetSnapshots, undoneKey } from './way-back.ts'
 
@@ -26,6 +28,8 @@ export async function prepareUpgrade(context: AppContext, { id }: StoredDatastor
   if (upgrade === undefined) return
   try {
     await unpackBoth(context, upgrade)
+    const endpoint = endpointOf(context, { id })
+    if (endpoint !== undefined) await renewOldExtensions(context, { id, endpoint })
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return endWithout(context, upgrade, error.message)

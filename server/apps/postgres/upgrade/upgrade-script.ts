@@ -42,7 +42,7 @@ report() {
       echo
     fi
   done
-  if [ "$CPD_STEP" = link ]; then tail -n 8 "$next"/pg_upgrade_output.d/*/log/pg_upgrade_dump_*.log 2>/dev/null || true; fi
+  grep -hE 'error: |ERROR: |FATAL: ' "$next"/pg_upgrade_output.d/*/log/*.log 2>/dev/null | tail -n 6 || true
 }
 refuse() {
   open_again
