@@ -13,7 +13,7 @@ import { endpointOf } from '../../datastores/endpoint.ts'
 import { datastoreById, type StoredDatastore, updateDatastore } from '../../datastores/store.ts'
 import { recordEvent } from '../../events/store.ts'
 import { programsOf } from '../programs.ts'
-import { ownOf } from '../session.ts'
+import { answered, ownOf } from '../session.ts'
 import { updatePostgres } from '../store.ts'
 import { type StoredUpgrade, updateUpgrade, upgradeOf } from '../upgrade-store.ts'
 import { renewOldExtensions } from './old-extensions.ts'
@@ -29,7 +29,7 @@ export async function prepareUpgrade(context: AppContext, { id }: StoredDatastor
   try {
     await unpackBoth(context, upgrade)
     const endpoint = endpointOf(context, { id })
-    if (endpoint !== undefined) await renewOldExtensions(context, { id, endpoint })
+    if (endpoint !== undefined) await answered(context, id, () => renewOldExtensions(context, { id, endpoint }))
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return endWithout(context, upgrade, error.message)

@@ -35,7 +35,7 @@ describe('the description of a set', () => {
   })
 
   it.each([
-    ['is of a later version', { ...description, format: 2 }],
+    ['is of a later version', { ...description, format: 3 }],
     ['names a file elsewhere', { ...description, objects: [{ ...object, name: '../../etc/passwd' }] }],
     ['names no database', { ...description, set: { ...description.set, datastoreId: '../x' } }],
   ])('is refused when it %s', (_, other) => {
