@@ -22,9 +22,11 @@ export async function keepPostgres(keeping: Keeping, datastore: StoredDatastore)
   const { context, deps, relays } = keeping
   const source = await sourceOf(context, relays, datastore)
   const programs = await toolsOf(context, datastore.version)
+  // Programs of one version take nothing of another, and find everything of it damaged.
+  if (!isOfLineage(context, datastore)) return { dueOf: (set) => dueOf(keeping, set) }
   return {
     dueOf: (set) => dueOf(keeping, set),
-    ...(source && isOfLineage(context, datastore) && { take: (backup) => takePostgres(keeping, source, backup) }),
+    ...(source && { take: (backup) => takePostgres(keeping, source, backup) }),
     ...(programs !== undefined && {
       verify: (backup) => verifyBackup(deps, backup, { programs, uid: toolUid(context), signal: context.stopping }),
     }),
