@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { AppContext } from '../../../../server/apps/context.ts'
-import { datastoreById, updateDatastore } from '../../../../server/apps/datastores/store.ts'
+import { datastoreById, swapVolumes, updateDatastore } from '../../../../server/apps/datastores/store.ts'
 import { postgresById } from '../../../../server/apps/postgres/store.ts'
 import { stepUpgrade } from '../../../../server/apps/postgres/upgrade/steps.ts'
+import { createUpgradeWork } from '../../../../server/apps/postgres/upgrade/work.ts'
 import { noteUpgraded, requestReturn, returnIfUpgraded } from '../../../../server/apps/postgres/upgrade-request.ts'
 import { putUpgrade, updateUpgrade, upgradeOf } from '../../../../server/apps/postgres/upgrade-store.ts'
 import { createFakeMachine } from '../../../../server/engines/fake/machine.ts'
@@ -150,4 +151,36 @@ test('an upgrade is taken back within its day, and no second time', async () => 
   expect(postgresById(server.db, id)?.lineage).toBe(2)
   expect(events()).toEqual(['postgres_upgrade_succeeded', 'postgres_upgrade_reverted'])
   expect(() => requestReturn(context, row())).toThrow('was not upgraded')
+})
+
+test('the way back ends with its day, and where the volume is of the standby by then', async () => {
+  said = [DONE, DONE]
+  for (let taken = 0; taken < 3; taken++) await step()
+  noteUpgraded(context, row())
+  updateUpgrade(server.db, id, { step: 'done' })
+  const { volumeId } = row()
+  const look = async (now: number) => {
+    const work = createUpgradeWork({ ...context, now: () => now, after: () => () => {} })
+    work.pokeAll()
+    await work.settled()
+    return await context.engine.volumes.listSnapshots(volumeId)
+  }
+  const until = upgrade()?.keptUntil ?? 0
+  expect(await look(until - 1)).toEqual([SNAPSHOT])
+  const other = addDatastore(server, { workspaceId: row().workspaceId })
+  swapVolumes(server.db, row(), datastoreById(server.db, other) ?? row())
+  expect(await look(until - 1)).toEqual([])
+  expect(upgrade()).toMatchObject({ snapshot: '', keptUntil: null })
+  expect(() => requestReturn(context, row())).toThrow('has taken its place')
+})
+
+test('nothing is kept of an upgrade that failed', async () => {
+  said = [DONE, REFUSED]
+  for (let taken = 0; taken < 3; taken++) await step()
+  const { volumeId } = row()
+  expect(await context.engine.volumes.listSnapshots(volumeId)).toEqual([SNAPSHOT])
+  const work = createUpgradeWork(context)
+  work.poke(id)
+  await work.settled()
+  expect(await context.engine.volumes.listSnapshots(volumeId)).toEqual([])
 })
