@@ -1,3 +1,5 @@
+import { ALONE } from '../../datastores/alone.ts'
+
 /**
  * Runs in a sandbox with a database's volume and the programs of both versions, while no server runs. `check` looks whether it can be done and
  * leaves nothing. `link` makes a cluster beside the old one, which shares its files, and puts it in the place of that when it is whole: whoever
@@ -9,6 +11,7 @@
 export const UPGRADE_SCRIPT = `
 set -eu
 umask 077
+${ALONE}
 data=$CPD_VOLUME/pgdata
 next=$CPD_VOLUME/pgdata.next
 whole=$CPD_VOLUME/pgdata.upgraded

@@ -59,7 +59,7 @@ function takeDue(life: Life, outcome: 'taken' | 'failed' | 'killed'): void {
 }
 
 const empty: Omit<StoredBackup, 'id' | 'kind' | 'parentId' | 'status' | 'createdAt'> = {
-  ...{ datastoreId: 'dpg-1', origin: 'scheduled', timeline: 1, startLsn: null, endLsn: null, completedAt: null },
+  ...{ datastoreId: 'dpg-1', lineage: 0, origin: 'scheduled', timeline: 1, startLsn: null, endLsn: null, completedAt: null },
   ...{ plainBytes: 1, verifiedAt: null, drilledAt: null, drillMs: null, reason: null },
 }
 
@@ -72,11 +72,12 @@ const windows = ({ backups, wal, now }: Life) =>
 /** Removes what nobody needs; a kill leaves the rest to the next, and one that has begun to go. */
 function forget(life: Life, isKilled: boolean): void {
   const { remove, walFrom } = retain(life.backups, { since: life.now - RETENTION_MS, now: life.now, least: RETENTION_DAYS })
+  const from = walFrom.get(0)
   const reached = isKilled ? life.below(remove.length + 1) : remove.length
   life.backups = life.backups.filter(({ id }) => !remove.slice(0, reached).includes(id))
   const going = remove[reached]
   if (going !== undefined) change(life, going, { status: 'deleting' })
-  else if (walFrom !== undefined) life.wal = life.wal.filter(({ segment }) => segmentNumberOf(segment) >= walFrom)
+  else if (from !== undefined) life.wal = life.wal.filter(({ segment }) => segmentNumberOf(segment) >= from)
 }
 
 const soundOf = ({ backups }: Life): StoredBackup[] => backups.filter(({ id }) => chainOf(backups, id) !== undefined)
