@@ -87,7 +87,9 @@ describe('S32: of what a workspace may have, fifty at once get no more', () => {
     const { message } = expectError(await ask(`/key-value/${id}`, { method: 'PATCH', json: { plan: 'starter' } }), 'conflict')
     expect(message).toContain('"memoryGb" of this workspace is 2')
     const before = (await quotas()).get('memoryGb')?.used
-    server.db.query("UPDATE datastores SET role = 'standby', primary_id = 'red-of-it' WHERE id = ?").run(id)
+    server.db
+      .query("UPDATE datastores SET role = 'standby', primary_id = (SELECT max(id) FROM datastores WHERE id <> $id) WHERE id = $id")
+      .run({ id })
     expect([(await quotas()).get('datastores')?.used, (await quotas()).get('memoryGb')?.used]).toEqual([2, before])
   })
 
