@@ -46,6 +46,8 @@ test('S1: of the C library these calls are made and no others', () => {
   expect(calls).toEqual([
     // Tries what the filter of calls refuses, from inside a sandbox.
     { path: 'server/boot/doctor/red-team/system-calls.ts', called: ['syscall'] },
+    // Has the kernel ask whether clients of databases are there, and says how long they have been silent.
+    { path: 'server/ingress/sockets/keep-alive.ts', called: ['setsockopt', 'getsockopt'] },
     { path: 'server/ingress/tls/duplicate-descriptor.ts', called: ['fcntl'] },
     {
       path: 'server/platform/connections/own-sockets.ts',
