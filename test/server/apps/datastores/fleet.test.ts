@@ -89,6 +89,7 @@ const standing = (one: StoredDatastore): [string, number] => [
 ]
 
 const isAtRest = (one: StoredDatastore): boolean => {
+  if (one.phase === 'deleting') return false
   const [status, running] = standing(one)
   return one.suspendedBy === null ? status === 'available' && running === 1 && one.growToGb === null : running === 0
 }
@@ -99,7 +100,7 @@ async function comeToRest(seed: number, acknowledged: Acknowledged): Promise<voi
   for (const volume of fleet.machine.volumes.values()) if (volume.usedBytes !== undefined) volume.usedBytes = 0
   await restUntil(() => fleet.rows().every(isAtRest))
   for (const one of shown(fleet)) if (one.suspendedBy !== null && one.primaryId === null) resumeDatastore(fleet.context, one)
-  await restUntil(() => fleet.rows().every(isAtRest))
+  await restUntil(() => fleet.rows().every((one) => one.suspendedBy === null && isAtRest(one)))
   const all = fleet.rows()
   expect(
     all.map((one) => [one.id, ...standing(one), one.problem]),
