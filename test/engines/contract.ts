@@ -113,7 +113,8 @@ function engineContract(makeWorld: () => ContractWorld): void {
     })
 
     test('tells the ports that it listens on, and of loopback only where connections can be led there', async () => {
-      const spec = world.instance([{ answer: 'here' }, 'serve'])
+      const env = ({ port }: View) => ({ PATH: '/usr/bin:/bin', PORT: String(port) })
+      const spec = world.instance([{ answer: 'here' }, 'serve'], { env })
       await engine.start(spec)
       const state = await engine.inspect(spec.instanceId)
       const port = state?.status === 'running' ? state.endpoint?.port : undefined

@@ -93,7 +93,7 @@ const LINES: Record<Extract<Act, string>, string> = {
   echo: 'exec cat',
 }
 
-const ANSWERING = "require('net').createServer((socket) => socket.end(process.argv[1])).listen(10000)"
+const ANSWERING = "require('net').createServer((socket) => socket.end(process.argv[1])).listen(process.env.PORT ?? 10000)"
 
 const ASKING = `
   const [name, isOnce] = process.argv.slice(1)
