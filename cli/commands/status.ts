@@ -60,7 +60,6 @@ function show(context: Context, url: string, { status: state, version, checks }:
 
 type Datastore = Postgres | KeyValue
 
-/** Undefined for those who may not see any, and from a server that does not tell. */
 async function datastoresSeen({ client }: Context): Promise<Datastore[] | undefined> {
   try {
     const databases = await allPages((query) => client.call('listPostgres', { query }))

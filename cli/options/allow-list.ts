@@ -7,7 +7,6 @@ const EVERYWHERE = '0.0.0.0/0'
 export const allowedText = (ranges: readonly Range[]): string =>
   ranges.map(({ cidrBlock }) => cidrBlock).join(', ') || 'nobody from outside'
 
-/** Ranges that were let in and are not any more. */
 export function rangesShutOut(before: readonly Range[], after: readonly Range[] | undefined): string[] {
   const kept = after?.map(({ cidrBlock }) => cidrBlock)
   if (kept === undefined || kept.includes(EVERYWHERE)) return []

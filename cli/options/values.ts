@@ -29,7 +29,6 @@ export const gatherOf =
     }),
   ]
 
-/** The values may contain commas. */
 export const gatherWhole = (text: string, before: string[] = []): string[] => [...before, text]
 
 /** Parser of an option that is a length of time: milliseconds. */

@@ -4,7 +4,6 @@ import { allowedText, rangesShutOut } from '../options/allow-list.ts'
 /** What a patch does to a database, in words; told before and after it is made. */
 export interface Effects {
   changes: string[]
-  /** What is lost by it, or who is. */
   losses: string[]
   isRestart: boolean
 }

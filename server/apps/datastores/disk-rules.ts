@@ -25,7 +25,6 @@ export function nextDiskState(state: DiskState, space: VolumeSpace, full: Thresh
   return 'ok'
 }
 
-/** Whether next to nothing is left. */
 export const isShort = ({ usedBytes, sizeBytes }: VolumeSpace): boolean =>
   sizeBytes - usedBytes < Math.max(SHORT.bytes, sizeBytes * SHORT.share)
 

@@ -29,7 +29,6 @@ export function createDiskWatch(context: AppContext, servers: DatastoreServers):
       const running = runningServer(context.db, id)
       const found = datastoreById(context.db, id)
       if (found === undefined) told.delete(id)
-      // Nobody tells that one is ready from now on.
       if (found?.phase === 'creating') return context.now() + LOOK_MS
       if (found?.phase !== 'ready' || running === undefined) return undefined
       const space = (await context.engine.usage(running.id))?.disk

@@ -20,7 +20,6 @@ export type DatastoreAction =
   /** Nothing runs of a primary that is exchanged with its standby. */
   | { kind: 'fail_over' }
   | { kind: 'prepare_upgrade' }
-  /** Nothing runs of what is brought to another major version. */
   | { kind: 'upgrade' }
   | { kind: 'prepare_removal' }
   | { kind: 'remove' }

@@ -51,7 +51,6 @@ export interface StoredDatastore {
   suspendedBy: Suspender[] | null
   problem: string | null
   diskState: DiskState
-  /** When its disk could not grow by itself. */
   growthRefusedAt: number | null
   createdAt: number
   updatedAt: number

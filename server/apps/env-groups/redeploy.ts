@@ -41,7 +41,6 @@ function wishFor(context: AppContext, service: StoredService, { live, newest }: 
   if (newest?.trigger === 'rollback') return undefined
   const coming = newest?.releaseId == null ? undefined : releaseById(context.db, newest.releaseId)
   const isNewer = newest !== undefined && coming?.artifact !== live.artifact
-  // What a static site is given goes into its build.
   if (!isNewer && traitsOf(service.type).runsProgram) return { deployMode: 'deploy_only' }
   const sourceId = isNewer ? newest.sourceId : live.sourceId
   return sourceId !== null && findSource(context.db, service.id, sourceId) !== undefined ? { sourceId } : {}

@@ -80,7 +80,6 @@ export const envGroupRoutes: Handlers<GroupIds, AppContext> = {
   linkEnvGroup({ actor, params, query }, context) {
     const group = requireGroup(context, actor, params.envGroupId)
     const service = requireService(context, actor, params.serviceId)
-    // A service that is open shows what it is given.
     if (!isProtected(context.db, service.environmentId)) requireRightToUsed(context, actor, group)
     requireRightToReferred(context, actor, { group, environmentId: service.environmentId })
     return presentChanged(context, actor, linkGroup(context, group, { service, isDeployed: isDeployed(actor, query) }))

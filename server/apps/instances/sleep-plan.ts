@@ -57,7 +57,6 @@ export function planSleep(situation: Situation): SleepAction[] | undefined {
   if (dead.length > 0) return replace(dead)
   const frozen = situation.sets.filter(({ isFrozen }) => isFrozen)
   if (frozen.length > 0) return frozen.map((set) => ({ kind: 'thaw', set: nameOf(set) }))
-  // They are about to go on.
   if (sleepers.length > 0) return []
   const isDue = mayFallAsleep(situation) && sleep.dueAt <= now && sleep.countedUntil >= sleep.dueAt
   return isDue && sleep.wanted !== undefined ? [{ kind: 'fall_asleep', how: sleep.wanted }] : undefined

@@ -75,7 +75,6 @@ function beginRest(context: AppContext, service: StoredService, { how, sets }: R
   })
 }
 
-/** What may be half frozen goes on. */
 export function giveUpRest(context: AppContext, { ownerId, setId }: Pick<StoredWorkload, 'ownerId' | 'setId'>): void {
   inOneChange(context.db, () => {
     wake(context, ownerId, 'failed')

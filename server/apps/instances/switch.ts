@@ -37,7 +37,6 @@ export function concludeDeploy(context: AppContext, service: StoredService, depl
     recordEvent(context.db, { owner: service, type: 'server_available', details: { deployId }, now: context.now() })
     if (deploy.trigger === 'rollback') restoreSettings(context, service, deploy)
   })()
-  // A schedule begins with the first release.
   context.work.poke('jobs', service.id)
 }
 

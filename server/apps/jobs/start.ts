@@ -18,7 +18,6 @@ export function startJob(context: AppContext, service: StoredService, jobId: str
       endJob(context, { job: waiting, service }, { phase: 'failed', exitCode: null, reason })
       return
     }
-    // A start that was cut off is the same start.
     if (waiting.startedAt === null) recordStart(context, { job: waiting, service })
     const spec = { deployId: deploy.id, releaseId: release.id }
     updateJob(db, jobId, { phase: 'starting', ...spec, startedAt: context.now() })

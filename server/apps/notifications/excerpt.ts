@@ -31,7 +31,6 @@ export async function lastLinesOf(
     const texts = logs.toReversed().map(({ message }) => withoutSecrets(message, secrets).slice(0, MOST_LINE_CHARS))
     return texts.filter((text) => text.trim() !== '')
   } catch (error) {
-    // What failed is told without them.
     context.log.error('last lines not read', { serviceId, ...describeError(error) })
     return []
   }

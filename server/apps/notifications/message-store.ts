@@ -4,7 +4,6 @@ import type { NotificationChannel } from '../../../shared/notification.ts'
 import { json } from '../../platform/db/json-column.ts'
 import { tableOf } from '../../platform/db/table.ts'
 
-/** A message on its way. */
 export interface StoredMessage {
   id: number
   workspaceId: string

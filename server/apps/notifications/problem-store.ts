@@ -4,7 +4,6 @@ import type { Problem } from './plan.ts'
 
 export interface StoredProblem extends Problem {
   workspaceId: string
-  /** Empty for what is of no service. */
   serviceId: string
   serviceName: string | null
   topic: string

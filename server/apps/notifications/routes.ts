@@ -30,7 +30,6 @@ export const notificationRoutes: Handlers<NotificationIds, AppContext> = {
   unsubscribe({ params, note }, { db, sealer }) {
     const subscription = subscriptionOf(sealer, params.token)
     const isMember = findMembership(db, subscription.userId, subscription.workspaceId) !== undefined
-    // Who has left gets no more mail anyway.
     if (isMember) setRefused(db, subscription, true)
     note(isMember ? { workspaceIds: [subscription.workspaceId], target: subscription.userId } : { isUnchanged: true })
   },

@@ -58,7 +58,6 @@ export function presentSettings(context: SettingsContext, settings: StoredSettin
 }
 
 const SHOWN_CHARS = 4
-/** A short path would be shown almost whole. */
 const LONG_CHARS = 16
 
 export function maskedUrl(url: string): string {

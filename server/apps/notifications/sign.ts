@@ -12,7 +12,6 @@ export interface Sign {
   deployId?: string
   /** How long it has to stay good until it counts as over, in milliseconds. */
   calmMs?: number
-  /** Nothing ever says that it is over. */
   isEndless?: true
   /** Worth telling by itself, to those who want to hear of all. */
   isNews?: true

@@ -30,7 +30,6 @@ const stepOwner = (context: AppContext): Omit<WorkloadOwner, 'ownerKind' | 'purp
     const deploy = unfinishedDeployOf(context, workload)
     if (deploy !== undefined) followDeployLog(context, deploy)
   },
-  // The output is the deploy's, which goes on.
   closeOutput: async () => {},
   onStarted: ({ id }) => context.work.awaited.changed(id),
   onEnd(workload, end) {

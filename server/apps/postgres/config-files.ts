@@ -9,7 +9,6 @@ export interface ConfigFacts {
   /** Where connections of this machine come from, as the server sees them. */
   hostAddress: string
   backupPassword?: string
-  /** Absent for a database without a pooler. */
   pool?: PoolFacts
 }
 

@@ -59,6 +59,5 @@ const UNDONE = `SELECT 'ALTER ' || CASE WHEN s.setrole = 0 THEN format('DATABASE
   WHERE EXISTS (SELECT FROM unnest(s.setconfig) AS one WHERE one ~* '^default_transaction_read_only=(of|f|n|0)')
     AND (d.datname IS NOT NULL OR r.rolname IS NOT NULL) LIMIT 1000`
 
-/** Only who writes has a transaction's number. */
 const CUT_WRITERS = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE backend_xid IS NOT NULL AND backend_type = 'client backend' AND usename !~ '^cpd_'`

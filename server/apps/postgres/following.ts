@@ -13,7 +13,6 @@ const SLOTS = 'cpd_dpg_'
 /** The place in the log of its primary that is kept for a replica. */
 export const slotOf = ({ id }: Pick<StoredDatastore, 'id'>): string => `cpd_${id.replaceAll('-', '_')}`
 
-/** Whether a slot is of a replica, be it gone. */
 export const isSlotOfFollower = (slot: string): boolean => slot.startsWith(SLOTS)
 
 /** What the start of a replica is told beyond what the start of a primary is. */

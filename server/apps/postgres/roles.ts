@@ -26,7 +26,6 @@ export const adminSettings = (version: number): Readonly<Record<string, string>>
 })
 
 export const BACKUP = 'cpd_backup'
-/** By which the pooler looks up who signs in to it. */
 export const POOL = 'cpd_pool'
 
 /** The database that a new cluster has ready. It gets its name and its owner at the first start; tenants can give no such name. */

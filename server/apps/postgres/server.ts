@@ -110,7 +110,6 @@ async function specOf(context: AppContext, datastore: StoredDatastore): Promise<
     env: (view) => ({
       ...baseEnv(view),
       LANG: 'C',
-      // A standby has the volume of its primary one day.
       CPD_ID: (datastore.role === 'standby' ? primaryId : null) ?? datastore.id,
       CPD_SECRETS: view.secrets,
       CPD_VOLUME: view.volume ?? '',

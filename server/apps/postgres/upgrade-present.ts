@@ -16,7 +16,6 @@ const statuses: Record<UpgradeStep, PostgresUpgrade['status']> = {
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** An upgrade as callers see it; nothing for a database that was never upgraded. */
 export function presentUpgrade(upgrade: StoredUpgrade | undefined): Pick<Postgres, 'upgrade'> {
   if (upgrade === undefined) return {}
   const { fromVersion, toVersion, step, startedAt, stoppedAt, finishedAt, keptUntil, reason } = upgrade

@@ -2,7 +2,6 @@ import { AppError, invalidValue } from '../../../shared/error.ts'
 import type { StoredDatastore } from '../datastores/store.ts'
 import type { StoredUpgrade } from './upgrade-store.ts'
 
-/** With which keys of what is kept before an upgrade begin. */
 export const SNAPSHOT_PREFIX = 'upgrade-'
 
 const MIB = 1024 ** 2
@@ -14,7 +13,6 @@ export interface WantedVersion {
   name: string
   from: string
   to: string
-  /** Major versions that the server has. */
   majors: readonly string[]
 }
 
@@ -34,7 +32,6 @@ export function refuseVersion({ name, from, to, majors }: WantedVersion): void {
 export interface Room {
   name: string
   contentBytes: number
-  /** What the server has left for volumes. */
   freeBytes: number
 }
 

@@ -23,12 +23,10 @@ export interface StoredUpgrade {
   fromVersion: string
   toVersion: string
   step: UpgradeStep
-  /** Where what it was before is kept, under this key. */
   volumeId: string
   snapshot: string
   attempts: number
   startedAt: number
-  /** What was written later is not in what is kept. */
   stoppedAt: number | null
   finishedAt: number | null
   /** Until when it can be taken back; null where it cannot. */

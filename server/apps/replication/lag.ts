@@ -1,7 +1,6 @@
 import { parseLsn } from '../backups/rules/wal-names.ts'
 
 export interface Replayed {
-  /** Up to where a follower has replayed its log. */
   lsn: string
   /** When the last transaction that it replayed was committed, in milliseconds since 1970. */
   committedAt: number | undefined

@@ -5,7 +5,6 @@ import { quoteText } from '../postgres/sql.ts'
 import type { Replayed } from './lag.ts'
 import type { KnownSlot } from './plan.ts'
 
-/** The slots of followers on a primary. */
 export async function slotsOn(sql: PostgresConnection): Promise<KnownSlot[]> {
   const rows = await sql.run(`SELECT slot_name, active, wal_status FROM pg_replication_slots WHERE slot_type = 'physical' LIMIT 1000`)
   return rows
@@ -39,7 +38,6 @@ export async function oldestSegmentOn(sql: PostgresConnection): Promise<number> 
 }
 
 export interface Position extends Replayed {
-  /** Number of the segment in which its log ends. */
   receivedSegment: number
 }
 
@@ -52,7 +50,6 @@ export async function positionOn(sql: PostgresConnection): Promise<Position | un
   return { receivedSegment: segmentNumberAt(row.received), lsn: row.replayed, committedAt }
 }
 
-/** Where the log of a primary ends. */
 export async function endOfLogOn(sql: PostgresConnection): Promise<string> {
   const [row] = await sql.run('SELECT pg_current_wal_flush_lsn() AS lsn')
   return String(row?.lsn)

@@ -14,7 +14,6 @@ import { lagMs } from './lag.ts'
 import { type Follower, planReplication, type ReplicationStep } from './plan.ts'
 import { dropSlot, endOfLogOn, makeSlot, oldestSegmentOn, positionOn, slotsOn } from './slots.ts'
 
-/** Lag is measured so often. */
 const LOOK_EVERY_MS = 15_000
 
 interface Tended {

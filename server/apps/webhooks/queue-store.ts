@@ -2,7 +2,6 @@ import type { Database } from 'bun:sqlite'
 import { tableOf } from '../../platform/db/table.ts'
 import type { WebhookPlace } from './store.ts'
 
-/** An event on its way to one webhook. */
 export interface Queued {
   webhookId: string
   eventId: string

@@ -66,7 +66,6 @@ export async function runOnce(context: Deps, { spec, timeoutMs, signal = context
   }
 }
 
-/** The last that a workload says while it goes on. */
 export async function saidBy({ engine }: Pick<AppContext, 'engine'>, id: string, bytes: number): Promise<string> {
   const said = await engine.output.open({ ownerId: id, name: id }).read({ maxBytes: bytes, newestBytes: bytes })
   return new TextDecoder().decode(said?.bytes)

@@ -15,7 +15,6 @@ import {
 const STATUS_TIMEOUT_MS = 5_000
 const BACK_UP_TIMEOUT_MS = 120_000
 const END_TIMEOUT_MS = 60_000
-/** Each set of a bucket is read. */
 const BUCKET_TIMEOUT_MS = 600_000
 
 /** @throws AppError `unavailable` when no control plane answers. */

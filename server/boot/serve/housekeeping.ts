@@ -13,7 +13,6 @@ const PERIOD_MS = 60_000
 const MIB = 1024 * 1024
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** Requests are answered between two steps. */
 const EVENTS_PER_STEP = 500
 const EVENT_STEPS = 200
 

@@ -11,7 +11,6 @@ import { transfersOfWorkspace } from '../../apps/transfers/rows/store.ts'
 import { removeWebhooksOf } from '../../apps/webhooks/prune.ts'
 import type { WorkspaceContents } from '../../identity/workspaces/contents.ts'
 
-/** A step holds up no request for long. */
 const EVENTS_PER_STEP = 2000
 
 /** Each kind of resource that stands in workspaces. Disks come after services, which would keep theirs for a while. */

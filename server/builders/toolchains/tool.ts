@@ -15,7 +15,6 @@ export interface Toolchains {
   tools: Partial<Record<ToolName, Tool>>
   problems: Partial<Record<ToolName, string>>
   standIn?: Tool
-  /** Variables of builds by Node.js and npm. */
   nodeBuildEnv?: Record<string, string>
 }
 

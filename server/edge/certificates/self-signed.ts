@@ -7,7 +7,6 @@ import { selfSign } from './x509/self-sign.ts'
 
 const LIFETIME_DAYS = 3650
 const DAY_MS = 24 * 60 * 60 * 1000
-/** The clock of a visitor may be late. */
 const BACKDATED_MS = DAY_MS
 
 /** Makes the stand-in for hosts without a certificate. Nobody trusts it, but nothing goes in clear. */

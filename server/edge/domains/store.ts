@@ -14,7 +14,6 @@ export interface StoredDomain {
   challenge: string
   verifiedAt: number | null
   watchedUntil: number
-  /** Time of a request whose check has not begun yet. */
   requestedAt: number | null
   checkedAt: number | null
   check: DomainCheck | null

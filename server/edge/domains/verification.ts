@@ -51,7 +51,6 @@ function verifyAddresses({ addresses, failures }: DnsObservation, expected: Expe
     const message = `${expected.name} leads to this server, but somebody else's service here uses a name of the same domain. Set the TXT record to prove that this one is yours.`
     return ['wrong_target', message]
   }
-  // The other half of the answer may lead elsewhere.
   if (failures.length > 0)
     return ['no_answer', `DNS could not be asked for everything: ${failures.join('; ')}. It is tried again by itself.`]
   return ['verified', `${expected.name} leads to this server.`]

@@ -15,7 +15,6 @@ export type Labels = Record<string, string>
 
 export interface UsageQuestion extends Question {
   metric: MetricName
-  /** Ids of instances; undefined asks for all. */
   instances?: readonly string[]
   method?: AggregationMethod
 }

@@ -45,7 +45,6 @@ export function planQuery({ startTime, endTime, resolutionSeconds = 1 }: RangeQu
   return { level: usable.at(-1) ?? finest, step, start: floorTo(kept, step), end: ceilTo(Math.min(end, now), step) }
 }
 
-/** Joins samples, oldest first, into steps. */
 export function joinSteps<S extends { at: number }>(samples: readonly S[], step: number, join: (at: number, parts: S[]) => S): S[] {
   const joined: S[] = []
   let parts: S[] = []

@@ -71,7 +71,6 @@ const unused: Used = {
 function used(snapshot: ServiceSnapshot | undefined): Used {
   if (snapshot === undefined) return unused
   const { total, facts, instances } = snapshot
-  // A job has the limits of an instance, for itself.
   const boxes = instances.length
   return {
     instances: instancesIn(snapshot),

@@ -34,7 +34,6 @@ function preferenceOf(part: string): { type: string; quality: number } {
   return { type, quality: quality === undefined ? 1 : Number(quality.slice(2)) || 0 }
 }
 
-/** Families without a sample are left out. */
 export function exposition(families: readonly Family[], format: Format): string {
   const lines = families.filter(({ samples }) => samples.length > 0).flatMap((family) => linesOf(family, format))
   return `${[...lines, ...(format === 'openmetrics' ? ['# EOF'] : [])].join('\n')}\n`

@@ -28,7 +28,6 @@ export function presentBackup({ id, kind, origin, status, ...backup }: StoredBac
 export interface Window {
   from: number
   until: number
-  /** A recovery makes a database of this major version. */
   version: string
 }
 

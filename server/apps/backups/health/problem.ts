@@ -4,7 +4,6 @@ import { backupsOf } from '../rows/backup-store.ts'
 import { backupSetOf } from '../rows/set-store.ts'
 import { behindOf } from '../rules/behind.ts'
 
-/** Why the backups of a datastore that runs are behind, as a field of it. */
 export function backupProblemOf(
   { db, now }: Pick<AppContext, 'db' | 'now'>,
   { id, phase, suspendedBy, primaryId, createdAt }: StoredDatastore,

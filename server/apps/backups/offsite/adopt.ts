@@ -11,7 +11,6 @@ import { backupSetOf, ensureBackupSet, removeBackupSetRow, updateBackupSet } fro
 import { DESCRIPTIONS } from './describe.ts'
 import { type Description, readDescription } from './description.ts'
 
-/** Some million files of a set. */
 const MAX_DESCRIPTION_BYTES = 512 * 1024 * 1024
 
 export interface Described {

@@ -7,7 +7,6 @@ const SLOW = 'The bucket takes files slower than there are new ones: what it has
 
 export interface Copying {
   now: number
-  /** When this control plane began to copy. */
   startedAt: number
   /** Since when the oldest file has waited; undefined where none waits. */
   waitingSince: number | undefined

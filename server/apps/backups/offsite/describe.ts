@@ -43,7 +43,6 @@ export function createDescriber(deps: RepositoryDeps): (datastoreId: string, log
 const markOf = (db: RepositoryDeps['db'], { datastoreId, name, version, lineage, recipe, keptUntil }: BackupSet): string =>
   JSON.stringify([name, version, lineage, recipe, keptUntil, backupsOf(db, datastoreId), uploadedMark(db, datastoreId)])
 
-/** Larger ones are packed beside the event loop. */
 const LARGE_BYTES = 1024 * 1024
 
 function contentOf({ db }: RepositoryDeps, set: BackupSet): Pick<Description, 'set' | 'backups' | 'objects'> {

@@ -29,7 +29,6 @@ export async function archiveWal(deps: RepositoryDeps, datastoreId: string, sign
   return finished
 }
 
-/** The lineage that is received, if anything is. */
 export const lineageOf = ({ db }: Pick<RepositoryDeps, 'db'>, datastoreId: string): number => backupSetOf(db, datastoreId)?.lineage ?? 0
 
 export interface IncomingSegment {

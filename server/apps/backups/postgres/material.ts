@@ -18,7 +18,6 @@ export interface MaterialPlan {
   chain: readonly StoredBackup[]
   /** Up to when the log is wanted, in milliseconds since 1970; undefined for all there is. */
   until?: number
-  /** Whoever serves comes first. */
   isInBackground?: boolean
 }
 

@@ -9,7 +9,6 @@ export interface Material {
   uid: number
 }
 
-/** A file that is for one user alone. */
 export interface LaidFile {
   path: string
   uid: number

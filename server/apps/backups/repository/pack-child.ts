@@ -30,7 +30,6 @@ export interface PackedOutput {
   entry: Packed
 }
 
-/** What a content has to be, apart from what was stored. */
 export type Format = keyof typeof checks
 const checks = { snapshot: checkedSnapshot }
 

@@ -19,13 +19,11 @@ export interface BackupSet {
   environmentId: string | null
   name: string
   version: string
-  /** The lineage that is streamed. */
   lineage: number
   former: FormerLineage[]
   recipient: string
   recipe: Recipe
   problem: string | null
-  /** Why its files do not come to the bucket, in words for people. */
   copyProblem: string | null
   createdAt: number
   keptUntil: number | null

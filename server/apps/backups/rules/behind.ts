@@ -3,11 +3,8 @@ import type { StoredBackup } from '../rows/backup-store.ts'
 type Known = Pick<StoredBackup, 'status' | 'completedAt' | 'reason'>
 
 interface Kept {
-  /** Newest first. */
   backups: readonly Known[]
-  /** Why its log is not streamed. */
   problem: string | null
-  /** Why the bucket is behind. */
   copyProblem: string | null
   /** From when on one is expected; undefined where none is taken by itself. */
   expectedFrom: number | undefined

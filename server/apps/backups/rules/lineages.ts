@@ -6,7 +6,6 @@ export interface Lineages {
   former: readonly FormerLineage[]
 }
 
-/** The major version that wrote a lineage. */
 export const versionIn = ({ lineage, version, former }: Lineages, of: number): string =>
   of === lineage ? version : (former.find((one) => one.lineage === of)?.version ?? version)
 
@@ -16,7 +15,6 @@ export const lineagesOf = ({ lineage, version, former }: Lineages): { lineage: n
   { lineage, version },
 ]
 
-/** What is written down when a database has begun another lineage; undefined where it has not. */
 export function continued(known: Lineages, today: { lineage: number; version: string; since: number }): Lineages | undefined {
   const { lineage, version, since } = today
   if (lineage === known.lineage) return undefined

@@ -39,7 +39,6 @@ export interface Concerned {
   name: string
 }
 
-/** Belongs in the transaction that made it happen. */
 export function recordBackupEvent(
   { db, now }: Pick<AppContext, 'db' | 'now'>,
   { datastoreId, kind, workspaceId, name }: Concerned,

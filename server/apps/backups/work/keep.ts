@@ -20,7 +20,6 @@ import type { Keeping, KeptKind } from './keeping.ts'
 import { requestBackup, takeRequested, verifyNext } from './take-next.ts'
 
 const LOOK_AGAIN_MS = 60 * 60_000
-/** What is at the bucket goes from there in its own time. */
 const REMOVAL_LOOK_MS = 5000
 
 /** Returns when something is due though nothing happens (ms since 1970), or undefined. */

@@ -11,15 +11,12 @@ export interface Keeping {
   deps: RepositoryDeps
   receivers: Receivers
   relays: Relays
-  /** When this control plane last tried a backup of a datastore out. */
   drillsTriedAt: Map<string, number>
 }
 
 /** What differs between kinds of datastores in keeping their backups. */
 export interface KeptKind {
   dueOf(set: BackupSet): Due
-  /** Absent while the server does not run. */
   take?: Taking['take']
-  /** Absent where its tools are not there. */
   verify?: Verifying['verify']
 }

@@ -20,7 +20,6 @@ export interface RestoreRun {
   material: string
   limits: InstanceSpec['limits']
   program: RestoreProgram
-  /** Kills what runs when it aborts; absent: only with the time. */
   signal?: AbortSignal
 }
 

@@ -49,7 +49,6 @@ export function createRecoveries(context: AppContext, deps: RepositoryDeps): Dri
 interface Recovering {
   datastore: StoredDatastore
   recovery: StoredRecovery
-  /** Aborts as well when it was deleted meanwhile. */
   signal: AbortSignal
 }
 

@@ -6,7 +6,6 @@ import { recordBackupEvent } from './events.ts'
 const TOLD_AFTER_MS = 60_000
 
 const parts = ['streamed', 'stored'] as const
-/** What is received of a log comes to nothing while it cannot be stored. */
 export type LogPart = (typeof parts)[number]
 
 export interface StreamHealth {

@@ -89,7 +89,6 @@ export function createStreams(context: AppContext, parts: StreamParts): Streams 
   }
 }
 
-/** What was received of a stream that nothing continues is stored. */
 async function openStream(
   context: AppContext,
   { deps, storing }: Pick<StreamParts, 'deps' | 'storing'>,

@@ -137,7 +137,6 @@ async function remove(context: AppContext, disk: StoredDisk): Promise<void> {
   })()
 }
 
-/** A disk that is to be deleted since stays so. */
 function settle(context: AppContext, disk: StoredDisk, changes: DiskChange = {}): void {
   if (diskById(context.db, disk.id)?.status !== disk.status) return
   const nothingOpen = { status: 'available', growToGb: null, restoreKey: null, replacedKey: null } as const
@@ -180,7 +179,6 @@ async function keepSnapshots(context: AppContext, disk: StoredDisk): Promise<num
     updateDisk(db, disk.id, { status: 'deleting' }, now())
     return now()
   }
-  // Nobody writes to a disk whose service is gone.
   const hasDaily = disk.deletedAt === null && context.engine.volumes.capabilities.snapshots
   if (hasDaily && nextDailyAt(disk, snapshotsOf(db, disk.id)) <= now()) requestSnapshot(context, disk, 'daily')
   const [wanted] = snapshotsOf(db, disk.id).filter(({ status }) => status === 'creating')

@@ -21,7 +21,6 @@ export const groupsOfService = (db: Database, serviceId: string): LinkedGroup[] 
 export const linkedGroup = (db: Database, id: string): LinkedGroup | undefined =>
   db.query<LinkedGroup, [string]>('SELECT id, name, vars_sealed AS sealed FROM env_groups WHERE id = ?').get(id) ?? undefined
 
-/** A service that a group is linked to. */
 export interface LinkedService {
   id: string
   name: string
@@ -47,7 +46,6 @@ export const environmentsServed = (db: Database, groupId: string): string[] =>
     .all(groupId)
     .map(({ id }) => id)
 
-/** A link with where its two ends are. */
 export interface PlacedLink {
   serviceId: string
   serviceName: string

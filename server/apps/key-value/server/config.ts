@@ -7,7 +7,6 @@ const MIB = 1024 * 1024
 const SHARE_OF_KEYS = 0.75
 const SHARE_OF_BUFFERS = '20%'
 const SHARE_OF_BACKUP = 0.1
-/** The program's own bound. */
 const MAX_VALUE_BYTES = 512 * MIB
 
 /** For the platform's own connections, beyond those of the plan. */

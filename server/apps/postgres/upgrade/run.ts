@@ -71,7 +71,6 @@ function specOf(context: AppContext, { datastore, upgrade }: Upgrading, step: Sa
       // A cluster keeps the order of texts that it was made with.
       CPD_LOCALE_PROVIDER: Number(fromVersion) >= BUILTIN_LOCALES ? 'builtin' : '',
     }),
-    // People wait for it.
     limits: { cpu: Math.max(1, cpu), memoryBytes: Math.max(LEAST_MEMORY, memoryMb * MIB), pids },
     priority: 'live',
     volume: { volumeId, mountPath: VOLUME_PATH },

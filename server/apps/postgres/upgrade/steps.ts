@@ -164,7 +164,6 @@ function tellReturn(context: AppContext, { id, fromVersion, toVersion, reason }:
   recordEvent(context.db, { owner: { id, workspaceId }, type, details, now: context.now() })
 }
 
-/** Nothing of it was changed: it goes on as it was. */
 function endWithout(context: AppContext, upgrade: StoredUpgrade, reason: string): void {
   inOneChange(context.db, () => {
     updateUpgrade(context.db, upgrade.id, { step: 'failed', reason, finishedAt: context.now() })
@@ -173,7 +172,6 @@ function endWithout(context: AppContext, upgrade: StoredUpgrade, reason: string)
   })
 }
 
-/** A server that was stopped is started anew. */
 function goOn(context: AppContext, id: string): void {
   const datastore = datastoreById(context.db, id)
   if (datastore === undefined) return

@@ -1,9 +1,7 @@
-/** What databases were before their upgrades, as snapshots of their volumes. */
 import type { AppContext } from '../../context.ts'
 import { SNAPSHOT_PREFIX } from '../upgrade-rules.ts'
 import type { StoredUpgrade } from '../upgrade-store.ts'
 
-/** Under which what it was after is kept, until it is removed. */
 export const undoneKey = ({ snapshot }: Pick<StoredUpgrade, 'snapshot'>): string => `${snapshot}.undone`
 
 /** Removes what upgrades have kept of a volume, but for one. Repeatable. */

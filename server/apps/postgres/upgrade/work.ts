@@ -51,7 +51,6 @@ function isOver({ db, now }: AppContext, { id, step, keptUntil, volumeId }: Stor
   return keptUntil === null || keptUntil <= now() || datastoreById(db, id)?.volumeId !== volumeId
 }
 
-/** A way back that is asked for meanwhile comes first. */
 async function settle(context: AppContext, upgrade: StoredUpgrade): Promise<void> {
   const { db } = context
   const endpoint = endpointOf(context, upgrade)

@@ -23,7 +23,6 @@ interface Row {
 }
 
 interface Placed extends Pick<Row, 'id' | 'name' | 'environmentId'> {
-  /** Whose move is its own, too; itself unless told. */
   goesWith?: string
 }
 

@@ -46,5 +46,4 @@ export function linksTo(user: Member, parted: readonly Member[], variables: read
   return [...links.values()]
 }
 
-/** A datastore is reached at its id. */
 const namedBy = ({ from, ...variable }: Naming): string[] => (from === undefined ? hostsIn(variable) : [from.datastoreId])

@@ -4,7 +4,6 @@ import { expiryOf } from '../work/exports.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** Where the file of an export is downloaded from. */
 export const fileUrlOf = (publicUrl: string, { id, datastoreId }: Pick<StoredTransfer, 'id' | 'datastoreId'>): string =>
   `${publicUrl.replace(/\/$/, '')}/v1/postgres/${datastoreId}/export/${id}/file`
 

@@ -12,7 +12,6 @@ import { isRoot } from '../../../platform/service-folders.ts'
 
 /** The name that libpq looks for ends with the port. */
 const NAME = '.s.PGSQL.5432'
-/** Tools have a handful at most. */
 const MOST_CONNECTIONS = 8
 
 export interface Way {

@@ -17,7 +17,6 @@ import { layDump } from './dump.ts'
 import { openTarget } from './target.ts'
 import type { Transferring } from './transfer.ts'
 
-/** What a connection string is sealed for. */
 export const sourcePurpose = (id: string): string => `transfers.${id}.source`
 
 /** Version from which on pg_dump can leave extensions out. */

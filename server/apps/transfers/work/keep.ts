@@ -9,7 +9,6 @@ export function due({ status, ...transfer }: StoredTransfer): number {
   return status === 'waiting' || status === 'running' ? Number.POSITIVE_INFINITY : expiryOf(transfer)
 }
 
-/** Removes a transfer with its file. */
 export async function forget(context: AppContext, transfer: StoredTransfer): Promise<void> {
   await clearRun(context, transfer)
   await removeTree(fileOf(context.paths, transfer))

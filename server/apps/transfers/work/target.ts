@@ -9,7 +9,6 @@ import type { StoredTransfer } from '../rows/store.ts'
 import { openRelay } from '../tools/relay.ts'
 import { endRole, makeRole } from '../tools/roles.ts'
 
-/** The database of a transfer, while it runs. */
 export interface Place {
   own: StoredPostgres
   endpoint: ServerEndpoint

@@ -2,7 +2,6 @@ import type { AppContext } from '../../context.ts'
 import type { StoredTransfer } from '../rows/store.ts'
 import type { Place } from './target.ts'
 
-/** One transfer that is being done. */
 export interface Transferring {
   context: AppContext
   transfer: StoredTransfer

@@ -20,7 +20,6 @@ export interface TryResult {
   succeeded: string[]
 }
 
-/** Where an attempt hangs, it has not succeeded. */
 const ATTEMPT_TIMEOUT_MS = 4000
 
 export async function carryOut({ attempts, ...told }: Try): Promise<TryResult> {

@@ -7,7 +7,6 @@ type AccountContext = Pick<EdgeContext, 'db' | 'sealer' | 'now'>
 /** Our account at one directory. Its PEM key is kept before the account is opened, so that an open account is never lost. */
 export interface Account {
   key: string
-  /** Undefined until the authority has opened it. */
   url: string | undefined
 }
 
