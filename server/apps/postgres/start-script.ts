@@ -39,7 +39,6 @@ sync -f "$data"
 export const START_SCRIPT = `
 set -eu
 umask 077
-${ALONE}
 data=$CPD_VOLUME/pgdata
 ballast=$CPD_VOLUME/ballast
 ln -sn "$CPD_ID" "$CPD_VOLUME/owner" 2>/dev/null || true
@@ -48,6 +47,7 @@ if [ "$owner" != "$CPD_ID" ]; then
   echo "This disk is that of $owner: make another database, and delete this one." >&2
   exit 1
 fi
+${ALONE}
 settings=''
 if [ -n "\${CPD_PRIMARY:-}" ]; then
 ${TAKE_COPY}
