@@ -1,7 +1,10 @@
 import { insertCredential, passwordPurpose } from '../../server/apps/datastores/credential-store.ts'
+import { stored } from '../../server/apps/datastores/operations.ts'
+import { setIdOf } from '../../server/apps/datastores/plan.ts'
 import { OWNER_KIND } from '../../server/apps/datastores/store.ts'
 import { initialise } from '../../server/apps/postgres/initialise.ts'
 import { postgresById } from '../../server/apps/postgres/store.ts'
+import { insertSet } from '../../server/runtime/workloads/set-store.ts'
 import { insertWorkload, updateWorkload } from '../../server/runtime/workloads/store.ts'
 import { addDatastore } from './datastores.ts'
 import type { PostgresServer } from './postgres-server.ts'
@@ -29,7 +32,10 @@ export async function addLiveDatabase(server: TestServer, workspaceId: string, {
   const endpoint = { host: '127.0.0.1', port }
   const passwords = { admin: password, backup: password }
   await initialise(context, { endpoint, own, passwords, version: 16, isNew: true, password: tenant.password })
-  insertWorkload(db, { id: `${id}-server`, ownerKind: OWNER_KIND, ownerId: id, purpose: 'server', createdAt: Date.now(), phase: 'running' })
+  const setId = setIdOf(stored(context, id))
+  const owned = { ownerKind: OWNER_KIND, ownerId: id, purpose: 'server', createdAt: Date.now() }
+  insertSet(db, { ...owned, id: setId, spec: {}, replicas: 1 })
+  insertWorkload(db, { ...owned, id: `${id}-server`, setId, phase: 'running' })
   updateWorkload(db, `${id}-server`, { address: endpoint.host, port })
   return id
 }
