@@ -79,7 +79,7 @@ function report(dataDir: string): void {
   )
 }
 
-const programs: Record<Kind, RegExp> = { postgres: /\/postgres -D /, 'key-value': /valkey-server/ }
+const programs: Record<Kind, RegExp> = { postgres: /(^|\/)postgres -D /, 'key-value': /valkey-server/ }
 const RECEIVERS = 'receivers of logs'
 const besides = [
   [RECEIVERS, /pg_receivewal/],
