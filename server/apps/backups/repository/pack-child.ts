@@ -6,7 +6,7 @@
 import { createWriteStream, writeSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { messageOf } from '../../../../shared/error.ts'
+import { AppError, messageOf } from '../../../../shared/error.ts'
 import { type Command, startCommand, wholeOutput } from '../process/command.ts'
 import { BackupDamaged, type Packed, packFile, unpackFile } from './pack.ts'
 import { checkedSnapshot } from './snapshot-check.ts'
@@ -41,7 +41,11 @@ export interface PackedFile {
   format?: Format
 }
 
-export type PackOutcome = { done: Packed | PackedOutput | null } | { damaged: string; from?: string } | { failed: string; code?: string }
+export type PackOutcome =
+  | { done: Packed | PackedOutput | null }
+  | { damaged: string; from?: string }
+  | { refused: string }
+  | { failed: string; code?: string }
 
 export async function runPacking(): Promise<never> {
   const outcome = await outcomeOf(Bun.stdin.stream())
@@ -65,7 +69,7 @@ async function outcomeOf(input: ReadableStream<Uint8Array>): Promise<PackOutcome
   } catch (error) {
     if (error instanceof BackupDamaged) return { damaged: error.reason }
     const code = error instanceof Error && 'code' in error ? { code: String(error.code) } : {}
-    return { failed: messageOf(error), ...code }
+    return error instanceof AppError ? { refused: error.message } : { failed: messageOf(error), ...code }
   }
 }
 

@@ -48,6 +48,7 @@ export async function unpackIsolated(identity: string, files: readonly PackedFil
 function refuse(outcome: PackOutcome): never {
   if ('damaged' in outcome)
     throw new BackupDamaged(outcome.from === undefined ? outcome.damaged : `${basename(outcome.from)}: ${outcome.damaged}`)
+  if ('refused' in outcome) throw new AppError('unavailable', outcome.refused)
   if ('failed' in outcome && outcome.code === 'ENOSPC') throw diskFull(new Error(outcome.failed))
   throw new AppError(
     'unavailable',

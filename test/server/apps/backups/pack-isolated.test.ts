@@ -69,7 +69,7 @@ describe('packing in a process of its own', () => {
   })
 
   it.each([
-    ['fails after some output', ['/usr/bin/tar', '-cf', '-', '-C', dir, 'other', 'nothing'], 'tar failed: '],
+    ['fails after some output', ['/usr/bin/tar', '-cf', '-', '-C', dir, 'other', 'nothing'], /^tar failed: /],
     ['has not the file', ['/usr/bin/tar', '-cf', '-', '-C', dir, 'other'], 'it has no inner'],
     ['is none', ['/no/such/program'], 'no/such/program'],
   ])('keeps nothing of a program that %s', async (what, argv, words) => {
