@@ -54,6 +54,10 @@ export const backupsOf = (db: Database, datastoreId: string): StoredBackup[] =>
 export const currentBackups = (db: Database, { datastoreId, lineage }: Pick<StoredBackup, 'datastoreId' | 'lineage'>): StoredBackup[] =>
   backups.all(db, 'WHERE datastore_id = $datastoreId AND lineage = $lineage ORDER BY id DESC', { datastoreId, lineage })
 
+/** Whether the last backup of a datastore that is to be deleted is written down and not ended. */
+export const isLastBeingTaken = (db: Database, datastoreId: string): boolean =>
+  backups.get(db, "WHERE datastore_id = $datastoreId AND origin = 'final' AND status = 'creating'", { datastoreId }) !== undefined
+
 /** A page of all, without those that are being removed. */
 export const pageOfBackups = (
   db: Database,

@@ -7,6 +7,7 @@ import { currentSet } from './current-set.ts'
 import { takePostgres } from './keep-postgres.ts'
 import { keepStore } from './keep-store.ts'
 import type { Keeping } from './keeping.ts'
+import { followLineage } from './lineage.ts'
 import { sourceOf } from './source.ts'
 import { requestBackup, type Taking, takeRequested } from './take-next.ts'
 
@@ -23,12 +24,17 @@ export async function keepLast(keeping: Keeping, datastore: StoredDatastore): Pr
 
 /** The log up to its end, behind the backup before; a backup of its own where there was none. */
 async function keepLog(keeping: Keeping, datastore: StoredDatastore): Promise<void> {
-  const { context, relays, receivers } = keeping
+  const { context, deps, relays, receivers } = keeping
+  const source = await sourceOf(context, relays, { ...datastore, phase: 'ready' })
+  if (source !== undefined) await followLineage(context, { deps, storing: receivers }, datastore)
   const set = backupSetOf(context.db, datastore.id)
   if (set === undefined) return
   const isThere = currentBackups(context.db, set).some(({ status }) => status === 'available')
-  const source = await sourceOf(context, relays, { ...datastore, phase: 'ready' })
-  if (!isThere && source !== undefined) await takeFinal(keeping, datastore, (backup) => takePostgres(keeping, source, backup))
+  if (!isThere && source !== undefined)
+    await takeFinal(keeping, datastore, async (backup) => {
+      receivers.poke(datastore.id)
+      return await takePostgres(keeping, source, backup)
+    })
   await receivers.finish(datastore)
 }
 

@@ -7,6 +7,7 @@ import { createDriver } from '../../../platform/work/driver.ts'
 import type { AppContext } from '../../context.ts'
 import { datastoreById, type StoredDatastore } from '../../datastores/store.ts'
 import type { RepositoryDeps } from '../repository/repository.ts'
+import { isLastBeingTaken } from '../rows/backup-store.ts'
 import type { Relays } from './relay.ts'
 import { untilReceived } from './slot.ts'
 import { sourceOf } from './source.ts'
@@ -49,8 +50,8 @@ export function createReceivers(context: AppContext, { deps, relays, onStreaming
     if (!context.stopping.aborted) context.log.error('log of a database not streamed', { datastoreId, ...describeError(error) })
   }
   async function run(id: string): Promise<number | undefined> {
-    const datastore = datastoreById(context.db, id)
-    if (datastore?.kind !== 'postgres' || datastore.primaryId !== null || datastore.phase === 'deleting') return undefined
+    const datastore = streamedOf(context, id)
+    if (datastore === undefined) return undefined
     const isStreaming = await streams.keep({ datastore, source: await sourceOf(context, relays, datastore) })
     storing.poke(id)
     if (isStreaming) return context.now() + LOOK_EVERY_MS
@@ -86,4 +87,12 @@ export function createReceivers(context: AppContext, { deps, relays, onStreaming
       await streams.settled()
     },
   }
+}
+
+/** A database whose log is wanted, as it is known; one that is to be deleted as if it stayed, for as long as its last backup waits for the log. */
+function streamedOf({ db }: Pick<AppContext, 'db'>, id: string): StoredDatastore | undefined {
+  const datastore = datastoreById(db, id)
+  if (datastore?.kind !== 'postgres' || datastore.primaryId !== null) return undefined
+  if (datastore.phase !== 'deleting') return datastore
+  return isLastBeingTaken(db, id) ? { ...datastore, phase: 'ready' } : undefined
 }

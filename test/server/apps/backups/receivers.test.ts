@@ -68,6 +68,10 @@ async function streamFrom(deps: RepositoryDeps, on = server, { areCommitsWaiting
   return receiver
 }
 
+/** Returns the name of its file. */
+const untilBegun = (deps: RepositoryDeps): Promise<string> =>
+  until('a segment is begun', () => readdirSync(incomingIn(deps, datastoreId)).find((name) => name.endsWith('.partial')))
+
 describe('a receiver', () => {
   const longName = 'a-long-name-of-a-folder/'.repeat(5)
   it.each([
@@ -78,17 +82,18 @@ describe('a receiver', () => {
     const deps = depsIn(folder, mode)
     const receiver = await streamFrom(deps)
     await server.sql`CREATE TABLE IF NOT EXISTS rows (i int)`
-    await until('a segment is begun', () => readdirSync(incomingIn(deps, datastoreId)).some((name) => name.endsWith('.partial')))
+    await untilBegun(deps)
     await receiver.stop()
     await until('the server has let go of it', async () => !(await isActive()))
   })
 
   it('goes on after a kill in the middle of making a file', async () => {
     const deps = depsIn('torn', 0o755)
-    await (await streamFrom(deps)).stop()
+    const receiver = await streamFrom(deps)
+    const begun = await untilBegun(deps)
+    await receiver.stop()
     await until('the server has let go of it', async () => !(await isActive()))
     const incoming = incomingIn(deps, datastoreId)
-    const [begun = ''] = readdirSync(incoming)
     writeFileSync(join(incoming, begun), Buffer.alloc(4096))
     expect(await openIncoming(deps, datastoreId)).toEqual([])
     await (await streamFrom(deps)).stop()
