@@ -32,15 +32,27 @@ function describeWish({ source, wanted }: Wish, { what, title, tool, standsIn }:
   return `Warning: ${asks}, and gets ${gets}. If it does not work, ask the operator of this server to install what it asks for.`
 }
 
-/** Undefined where the wish is no range of versions (`lts/*`): nothing can be said then. */
-function isSatisfied(version: string, wanted: string): boolean | undefined {
-  return /^[\d.\sx*<>=^~|v-]*\d[\d.\sx*<>=^~|v-]*$/i.test(wanted) ? Bun.semver.satisfies(version, wanted) : undefined
+/** Major versions of Node.js by the code name of their long-term support, as https://nodejs.org/dist/index.json has them. */
+const ltsMajors: Readonly<Record<string, string>> = {
+  'lts/fermium': '14',
+  'lts/gallium': '16',
+  'lts/hydrogen': '18',
+  'lts/iron': '20',
+  'lts/jod': '22',
+  'lts/krypton': '24',
 }
 
-export function javascriptWishes(files: SourceView, { engines }: PackageJson, title: 'Node.js' | 'Bun'): Wish[] {
+/** Undefined where the wish is no range of versions (`lts/*`): nothing can be said then. */
+function isSatisfied(version: string, wanted: string): boolean | undefined {
+  const range = ltsMajors[wanted.toLowerCase()] ?? wanted
+  return /^[\d.\sx*<>=^~|v-]*\d[\d.\sx*<>=^~|v-]*$/i.test(range) ? Bun.semver.satisfies(version, range) : undefined
+}
+
+export function javascriptWishes(files: SourceView, { engines, volta }: PackageJson, title: 'Node.js' | 'Bun'): Wish[] {
   const range = engines[title === 'Bun' ? 'bun' : 'node']
   return [
     ...(range === undefined ? [] : wish('engines', range)),
+    ...(title === 'Bun' ? [] : wish('volta', volta.node)),
     ...(title === 'Bun' ? [] : ['.nvmrc', '.node-version'].flatMap((path) => wish(path, files.head(path)))),
   ]
 }

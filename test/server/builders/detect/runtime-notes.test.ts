@@ -70,14 +70,22 @@ describe('the build log says what runs an app', () => {
 
 describe('the build log says what an app asks for', () => {
   test.each([
-    ['engines', app({ engines: { node: '>=18 <21' } }), 'engines asks for Node.js >=18 <21, and has it.'],
-    ['engines', app({ engines: { node: '^22.1.0', bun: '1' } }), 'Warning: engines asks for Node.js ^22.1.0, and gets Node.js 20.11.1. If'],
+    ['package.json', app({ engines: { node: '>=18 <21' } }), 'engines asks for Node.js >=18 <21, and has it.'],
+    [
+      'package.json',
+      app({ engines: { node: '^22.1.0', bun: '1' } }),
+      'Warning: engines asks for Node.js ^22.1.0, and gets Node.js 20.11.1. If',
+    ],
     ['.nvmrc', 'v20\n', '.nvmrc asks for Node.js 20, and has it.'],
     ['.nvmrc', '# ours\n\nv20.12\n', 'Warning: .nvmrc asks for Node.js 20.12, and gets Node.js 20.11.1. If'],
-    ['.nvmrc', 'lts/iron', '.nvmrc asks for Node.js lts/iron.'],
+    ['package.json', app({ volta: { node: '20.11.1', npm: '10.2.4' } }), 'volta asks for Node.js 20.11.1, and has it.'],
+    ['package.json', app({ volta: { node: '22.11.0' } }), 'Warning: volta asks for Node.js 22.11.0, and gets Node.js 20.11.1. If'],
+    ['.nvmrc', 'lts/*', '.nvmrc asks for Node.js lts/*.'],
+    ['.nvmrc', 'lts/iron', '.nvmrc asks for Node.js lts/iron, and has it.'],
+    ['.node-version', 'lts/Jod', 'Warning: .node-version asks for Node.js lts/Jod, and gets Node.js 20.11.1. If'],
     ['.node-version', '22', 'Warning: .node-version asks for Node.js 22,'],
   ])('in %s: %j', (source, text, line) => {
-    const files = source === 'engines' ? { 'package.json': text } : { 'package.json': app(), [source]: text }
+    const files = { 'package.json': app(), [source]: text }
     expect(notes(files)).toEqual(['Runtime: Node.js 20.11.1 (/opt/node/bin).', expect.stringContaining(line)])
   })
 
@@ -86,11 +94,14 @@ describe('the build log says what an app asks for', () => {
       expect(notes({ 'package.json': app(), '.nvmrc': text })).toHaveLength(1)
     }
     expect(notes({ 'package.json': app({ engines: { node: 20, npm: '10' } }) })).toHaveLength(1)
+    expect(notes({ 'package.json': app({ volta: { extends: '../package.json' } }) })).toHaveLength(1)
   })
 
   test('of Bun, where that is wanted, and of Node.js, where Bun stands in', () => {
-    const files = { 'package.json': app({ engines: { node: '1', bun: '>=2' } }) }
-    expect(notes(files, { runtime: 'bun' })[1]).toContain('Warning: engines asks for Bun >=2, and gets Bun 1.4.5.')
+    const files = { 'package.json': app({ engines: { node: '1', bun: '>=2' }, volta: { node: '2' } }) }
+    expect(notes(files, { runtime: 'bun' }).slice(1)).toEqual([
+      expect.stringContaining('Warning: engines asks for Bun >=2, and gets Bun 1.4.5.'),
+    ])
     expect(notes(files, {}, withoutNode)[1]).toContain(
       `Warning: engines asks for Node.js 1, and gets Bun 1.4.5, which acts as Node.js ${process.versions.node}.`,
     )
