@@ -5,6 +5,8 @@ import type { SourceView } from './source-view.ts'
 interface Wish {
   source: string
   wanted: string
+  /** Where that is written otherwise than npm's ranges; empty where npm has no words for it. */
+  range?: string
 }
 
 export interface Running {
@@ -22,10 +24,10 @@ export function runtimeNotes(running: Running, wishes: readonly Wish[]): string[
   return [`Runtime: ${what} (${place})${alsoAs}${why}.`, ...wishes.map((wish) => describeWish(wish, { ...running, what }))]
 }
 
-function describeWish({ source, wanted }: Wish, { what, title, tool, standsIn }: Running & { what: string }): string {
+function describeWish({ source, wanted, range = wanted }: Wish, { what, title, tool, standsIn }: Running & { what: string }): string {
   const isNodeByBun = standsIn === 'needed'
   const version = isNodeByBun ? process.versions.node : tool.version
-  const isMet = version === undefined ? undefined : isSatisfied(version, wanted)
+  const isMet = version === undefined ? undefined : isSatisfied(version, range)
   const asks = `${source} asks for ${isNodeByBun ? 'Node.js' : title} ${wanted}`
   if (isMet !== false) return `${asks}${isMet ? ', and has it' : ''}.`
   const gets = isNodeByBun ? `${what}, which acts as Node.js ${version}` : what
@@ -57,8 +59,20 @@ export function javascriptWishes(files: SourceView, { engines, volta }: PackageJ
   ]
 }
 
-export const pythonWishes = (files: SourceView): Wish[] =>
-  ['.python-version', 'runtime.txt'].flatMap((path) => wish(path, files.head(path)?.replace(/^\s*python-/, '')))
+export const pythonWishes = (files: SourceView): Wish[] => [
+  ...['.python-version', 'runtime.txt'].flatMap((path) => wish(path, files.head(path)?.replace(/^\s*python-/, ''))),
+  ...wish('requires-python', requiresPython(files)).map((one) => ({ ...one, range: rangeOfBounds(one.wanted) })),
+]
+
+function requiresPython(files: SourceView): string | undefined {
+  const project = /^\[project\]\s*$([\s\S]*?)(?=^\[|(?![\s\S]))/m.exec(files.read('pyproject.toml') ?? '')?.[1]
+  return /^requires-python\s*=\s*["']([^"'\n]*)["']/m.exec(project ?? '')?.[1]
+}
+
+/** Two of Python's comparisons mean what npm's do, and no others: its `>3.10` allows 3.10.1. */
+function rangeOfBounds(specifiers: string): string {
+  return /^(?:>=|<)\s*[\d.]+(?:\s*,\s*(?:>=|<)\s*[\d.]+)*$/.test(specifiers) ? specifiers.replaceAll(',', ' ') : ''
+}
 
 const MAX_WISH_LENGTH = 60
 

@@ -115,4 +115,23 @@ describe('the build log says what an app asks for', () => {
     )
     expect(notes({ 'main.py': '', 'runtime.txt': 'python-3.11.9' })[1]).toBe('runtime.txt asks for Python 3.11.9, and has it.')
   })
+
+  test.each([
+    ['>=3.9,<4', 'requires-python asks for Python >=3.9,<4, and has it.'],
+    ['>=3.11', 'requires-python asks for Python >=3.11, and has it.'],
+    ['>= 3.12 , < 4', 'Warning: requires-python asks for Python >= 3.12 , < 4, and gets Python 3.11.9. If'],
+    ['<3.11', 'Warning: requires-python asks for Python <3.11, and gets Python 3.11.9. If'],
+    ['>3.11', 'requires-python asks for Python >3.11.'],
+    ['<=3.11', 'requires-python asks for Python <=3.11.'],
+    ['~=3.11', 'requires-python asks for Python ~=3.11.'],
+    ['==3.11.*', 'requires-python asks for Python ==3.11.*.'],
+  ])('of Python in a pyproject.toml: %s', (wanted, line) => {
+    const project = `[build-system]\nrequires = []\n\n[project]\nname = "app"\nrequires-python = "${wanted}"\n`
+    expect(notes({ 'main.py': '', 'pyproject.toml': project })[1]).toMatch(new RegExp(`^${RegExp.escape(line)}`))
+  })
+
+  test('of no Python in another table of a pyproject.toml', () => {
+    const files = { 'main.py': '', 'pyproject.toml': '[project]\nname = "app"\n[tool.other]\nrequires-python = ">=4"\n' }
+    expect(notes(files)).toHaveLength(1)
+  })
 })
