@@ -10,7 +10,7 @@ interface Wish {
 }
 
 export interface Running {
-  title: 'Node.js' | 'Bun' | 'Python'
+  title: 'Node.js' | 'Bun' | 'Python' | 'Rust'
   tool: Tool
   standsIn?: 'wanted' | 'needed'
 }
@@ -63,6 +63,13 @@ export const pythonWishes = (files: SourceView): Wish[] => [
   ...['.python-version', 'runtime.txt'].flatMap((path) => wish(path, files.head(path)?.replace(/^\s*python-/, ''))),
   ...wish('requires-python', requiresPython(files)).map((one) => ({ ...one, range: rangeOfBounds(one.wanted) })),
 ]
+
+/** The older file holds the channel alone, or what the newer one does. */
+export const rustWishes = (files: SourceView): Wish[] =>
+  ['rust-toolchain', 'rust-toolchain.toml'].flatMap((path) => {
+    const text = files.read(path)
+    return wish(path, /^[ \t]*channel[ \t]*=[ \t]*["']([^"'\n]*)["']/m.exec(text ?? '')?.[1] ?? (text?.includes('[') ? undefined : text))
+  })
 
 function requiresPython(files: SourceView): string | undefined {
   const project = /^\[project\]\s*$([\s\S]*?)(?=^\[|(?![\s\S]))/m.exec(files.read('pyproject.toml') ?? '')?.[1]

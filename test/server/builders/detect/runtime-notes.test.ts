@@ -15,6 +15,7 @@ const withNode: Toolchains = {
     npm: tool('/opt/node/bin', '10.2.4'),
     bun: ours('/data/toolchain'),
     python: tool('/py/bin', '3.11.9'),
+    cargo: tool('/rust/bin', '1.80.1'),
   },
   problems: {},
   standIn,
@@ -128,6 +129,34 @@ describe('the build log says what an app asks for', () => {
   ])('of Python in a pyproject.toml: %s', (wanted, line) => {
     const project = `[build-system]\nrequires = []\n\n[project]\nname = "app"\nrequires-python = "${wanted}"\n`
     expect(notes({ 'main.py': '', 'pyproject.toml': project })[1]).toMatch(new RegExp(`^${RegExp.escape(line)}`))
+  })
+
+  test.each([
+    ['rust-toolchain.toml', '[toolchain]\nchannel = "1.80"\n', 'rust-toolchain.toml asks for Rust 1.80, and has it.'],
+    [
+      'rust-toolchain.toml',
+      '[toolchain]\nchannel = "1.75.0"\n',
+      'Warning: rust-toolchain.toml asks for Rust 1.75.0, and gets Rust 1.80.1. If',
+    ],
+    ['rust-toolchain.toml', '[toolchain]\nchannel = "nightly-2024-01-01"\n', 'rust-toolchain.toml asks for Rust nightly-2024-01-01.'],
+    ['rust-toolchain', '1.75.0\n', 'Warning: rust-toolchain asks for Rust 1.75.0, and gets Rust 1.80.1. If'],
+    ['rust-toolchain', '[toolchain]\nchannel = "1.80.1"\n', 'rust-toolchain asks for Rust 1.80.1, and has it.'],
+  ])('of Rust in a %s: %j', (path, text, line) => {
+    const files = { 'Cargo.toml': '[package]\nname = "app"\n', [path]: text }
+    expect(detect(files).notes).toEqual(['Runtime: Rust 1.80.1 (/rust/bin).', expect.stringContaining(line)])
+  })
+
+  test('of no Rust in a rust-toolchain.toml without a channel', () => {
+    const files = { 'Cargo.toml': '[package]\nname = "app"\n', 'rust-toolchain.toml': '[toolchain]\npath = "rust"\n' }
+    expect(detect(files).notes).toEqual(['Runtime: Rust 1.80.1 (/rust/bin).'])
+  })
+
+  test('in time that grows with the file only', () => {
+    const blank = '\n'.repeat(1_000_000)
+    const since = performance.now()
+    detect({ 'Cargo.toml': '[package]\nname = "app"\n', 'rust-toolchain': blank, 'rust-toolchain.toml': blank })
+    detect({ 'main.py': '', 'pyproject.toml': `[project]${blank}x` })
+    expect(performance.now() - since).toBeLessThan(2000)
   })
 
   test('of no Python in another table of a pyproject.toml', () => {
