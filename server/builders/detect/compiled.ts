@@ -2,6 +2,7 @@ import { AppError } from '../../../shared/error.ts'
 import { shellWord } from '../shell-word.ts'
 import { mergeTools, requireTool } from '../toolchains/tool.ts'
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
+import { runtimeNotes, rustWishes } from './runtime-notes.ts'
 import type { SourceView } from './source-view.ts'
 import { declaredStart, requireStart } from './start-command.ts'
 
@@ -24,7 +25,8 @@ export function detectGo(input: DetectInput): BuildPlan {
 }
 
 export function detectRust(input: DetectInput): BuildPlan {
-  const { env, ...tools } = mergeTools([requireTool(input.toolchains, 'cargo')])
+  const cargo = requireTool(input.toolchains, 'cargo')
+  const { env, ...tools } = mergeTools([cargo])
   const build = () => {
     const binary = rustBinary(input.files)
     const locked = input.files.has('Cargo.lock') ? ' --locked' : ''
@@ -40,7 +42,7 @@ export function detectRust(input: DetectInput): BuildPlan {
     cacheEnv: { CARGO_HOME: 'cargo', ...(input.settings.buildCommand ? {} : { CARGO_TARGET_DIR: 'cargo-target' }) },
     runtimeEnv: {},
     ...tools,
-    notes: [],
+    notes: runtimeNotes({ title: 'Rust', tool: cargo }, rustWishes(input.files)),
   }
 }
 

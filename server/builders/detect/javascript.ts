@@ -14,6 +14,7 @@ const EMPTY_PACKAGE: PackageJson = {
   scripts: {},
   main: undefined,
   engines: {},
+  volta: {},
   packageManager: undefined,
   workspaces: [],
   hasDependencies: false,

@@ -5,6 +5,7 @@ export interface PackageJson {
   scripts: Record<string, string>
   main: string | undefined
   engines: Record<string, string>
+  volta: Record<string, string>
   packageManager: string | undefined
   workspaces: string[]
   hasDependencies: boolean
@@ -21,6 +22,7 @@ export function readPackageJson(files: SourceView): PackageJson | undefined {
   return {
     scripts: stringsOf(parsed.scripts),
     engines: stringsOf(parsed.engines),
+    volta: stringsOf(parsed.volta),
     main: typeof parsed.main === 'string' ? parsed.main : undefined,
     packageManager: typeof parsed.packageManager === 'string' ? parsed.packageManager : undefined,
     workspaces: workspacesOf(parsed.workspaces),

@@ -5,10 +5,12 @@ import type { SourceView } from './source-view.ts'
 interface Wish {
   source: string
   wanted: string
+  /** Where that is written otherwise than npm's ranges; empty where npm has no words for it. */
+  range?: string
 }
 
 export interface Running {
-  title: 'Node.js' | 'Bun' | 'Python'
+  title: 'Node.js' | 'Bun' | 'Python' | 'Rust'
   tool: Tool
   standsIn?: 'wanted' | 'needed'
 }
@@ -22,31 +24,62 @@ export function runtimeNotes(running: Running, wishes: readonly Wish[]): string[
   return [`Runtime: ${what} (${place})${alsoAs}${why}.`, ...wishes.map((wish) => describeWish(wish, { ...running, what }))]
 }
 
-function describeWish({ source, wanted }: Wish, { what, title, tool, standsIn }: Running & { what: string }): string {
+function describeWish({ source, wanted, range = wanted }: Wish, { what, title, tool, standsIn }: Running & { what: string }): string {
   const isNodeByBun = standsIn === 'needed'
   const version = isNodeByBun ? process.versions.node : tool.version
-  const isMet = version === undefined ? undefined : isSatisfied(version, wanted)
+  const isMet = version === undefined ? undefined : isSatisfied(version, range)
   const asks = `${source} asks for ${isNodeByBun ? 'Node.js' : title} ${wanted}`
   if (isMet !== false) return `${asks}${isMet ? ', and has it' : ''}.`
   const gets = isNodeByBun ? `${what}, which acts as Node.js ${version}` : what
   return `Warning: ${asks}, and gets ${gets}. If it does not work, ask the operator of this server to install what it asks for.`
 }
 
-/** Undefined where the wish is no range of versions (`lts/*`): nothing can be said then. */
-function isSatisfied(version: string, wanted: string): boolean | undefined {
-  return /^[\d.\sx*<>=^~|v-]*\d[\d.\sx*<>=^~|v-]*$/i.test(wanted) ? Bun.semver.satisfies(version, wanted) : undefined
+/** Major versions of Node.js by the code name of their long-term support, as https://nodejs.org/dist/index.json has them. */
+const ltsMajors: Readonly<Record<string, string>> = {
+  'lts/fermium': '14',
+  'lts/gallium': '16',
+  'lts/hydrogen': '18',
+  'lts/iron': '20',
+  'lts/jod': '22',
+  'lts/krypton': '24',
 }
 
-export function javascriptWishes(files: SourceView, { engines }: PackageJson, title: 'Node.js' | 'Bun'): Wish[] {
+/** Undefined where the wish is no range of versions (`lts/*`): nothing can be said then. */
+function isSatisfied(version: string, wanted: string): boolean | undefined {
+  const range = ltsMajors[wanted.toLowerCase()] ?? wanted
+  return /^[\d.\sx*<>=^~|v-]*\d[\d.\sx*<>=^~|v-]*$/i.test(range) ? Bun.semver.satisfies(version, range) : undefined
+}
+
+export function javascriptWishes(files: SourceView, { engines, volta }: PackageJson, title: 'Node.js' | 'Bun'): Wish[] {
   const range = engines[title === 'Bun' ? 'bun' : 'node']
   return [
     ...(range === undefined ? [] : wish('engines', range)),
+    ...(title === 'Bun' ? [] : wish('volta', volta.node)),
     ...(title === 'Bun' ? [] : ['.nvmrc', '.node-version'].flatMap((path) => wish(path, files.head(path)))),
   ]
 }
 
-export const pythonWishes = (files: SourceView): Wish[] =>
-  ['.python-version', 'runtime.txt'].flatMap((path) => wish(path, files.head(path)?.replace(/^\s*python-/, '')))
+export const pythonWishes = (files: SourceView): Wish[] => [
+  ...['.python-version', 'runtime.txt'].flatMap((path) => wish(path, files.head(path)?.replace(/^\s*python-/, ''))),
+  ...wish('requires-python', requiresPython(files)).map((one) => ({ ...one, range: rangeOfBounds(one.wanted) })),
+]
+
+/** The older file holds the channel alone, or what the newer one does. */
+export const rustWishes = (files: SourceView): Wish[] =>
+  ['rust-toolchain', 'rust-toolchain.toml'].flatMap((path) => {
+    const text = files.read(path)
+    return wish(path, /^[ \t]*channel[ \t]*=[ \t]*["']([^"'\n]*)["']/m.exec(text ?? '')?.[1] ?? (text?.includes('[') ? undefined : text))
+  })
+
+function requiresPython(files: SourceView): string | undefined {
+  const project = /^\[project\]\s*$([\s\S]*?)(?=^\[|(?![\s\S]))/m.exec(files.read('pyproject.toml') ?? '')?.[1]
+  return /^requires-python\s*=\s*["']([^"'\n]*)["']/m.exec(project ?? '')?.[1]
+}
+
+/** Two of Python's comparisons mean what npm's do, and no others: its `>3.10` allows 3.10.1. */
+function rangeOfBounds(specifiers: string): string {
+  return /^(?:>=|<)\s*[\d.]+(?:\s*,\s*(?:>=|<)\s*[\d.]+)*$/.test(specifiers) ? specifiers.replaceAll(',', ' ') : ''
+}
 
 const MAX_WISH_LENGTH = 60
 

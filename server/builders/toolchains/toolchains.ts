@@ -131,7 +131,7 @@ async function pythonProblem(program: string): Promise<string | undefined> {
   return exitCode === 0 ? undefined : `${program} is older than 3.8 or lacks venv; Debian: apt install python3-venv`
 }
 
-const versioned: ReadonlySet<ToolName> = new Set(['node', 'bun', 'python'])
+const versioned: ReadonlySet<ToolName> = new Set(['node', 'bun', 'python', 'cargo'])
 
 async function describeTool(folder: string, program: string, name: ToolName): Promise<Tool> {
   const prefixes = [dirname(folder), dirname(dirname(program))]

@@ -15,6 +15,7 @@ const withNode: Toolchains = {
     npm: tool('/opt/node/bin', '10.2.4'),
     bun: ours('/data/toolchain'),
     python: tool('/py/bin', '3.11.9'),
+    cargo: tool('/rust/bin', '1.80.1'),
   },
   problems: {},
   standIn,
@@ -70,14 +71,22 @@ describe('the build log says what runs an app', () => {
 
 describe('the build log says what an app asks for', () => {
   test.each([
-    ['engines', app({ engines: { node: '>=18 <21' } }), 'engines asks for Node.js >=18 <21, and has it.'],
-    ['engines', app({ engines: { node: '^22.1.0', bun: '1' } }), 'Warning: engines asks for Node.js ^22.1.0, and gets Node.js 20.11.1. If'],
+    ['package.json', app({ engines: { node: '>=18 <21' } }), 'engines asks for Node.js >=18 <21, and has it.'],
+    [
+      'package.json',
+      app({ engines: { node: '^22.1.0', bun: '1' } }),
+      'Warning: engines asks for Node.js ^22.1.0, and gets Node.js 20.11.1. If',
+    ],
     ['.nvmrc', 'v20\n', '.nvmrc asks for Node.js 20, and has it.'],
     ['.nvmrc', '# ours\n\nv20.12\n', 'Warning: .nvmrc asks for Node.js 20.12, and gets Node.js 20.11.1. If'],
-    ['.nvmrc', 'lts/iron', '.nvmrc asks for Node.js lts/iron.'],
+    ['package.json', app({ volta: { node: '20.11.1', npm: '10.2.4' } }), 'volta asks for Node.js 20.11.1, and has it.'],
+    ['package.json', app({ volta: { node: '22.11.0' } }), 'Warning: volta asks for Node.js 22.11.0, and gets Node.js 20.11.1. If'],
+    ['.nvmrc', 'lts/*', '.nvmrc asks for Node.js lts/*.'],
+    ['.nvmrc', 'lts/iron', '.nvmrc asks for Node.js lts/iron, and has it.'],
+    ['.node-version', 'lts/Jod', 'Warning: .node-version asks for Node.js lts/Jod, and gets Node.js 20.11.1. If'],
     ['.node-version', '22', 'Warning: .node-version asks for Node.js 22,'],
   ])('in %s: %j', (source, text, line) => {
-    const files = source === 'engines' ? { 'package.json': text } : { 'package.json': app(), [source]: text }
+    const files = { 'package.json': app(), [source]: text }
     expect(notes(files)).toEqual(['Runtime: Node.js 20.11.1 (/opt/node/bin).', expect.stringContaining(line)])
   })
 
@@ -86,11 +95,14 @@ describe('the build log says what an app asks for', () => {
       expect(notes({ 'package.json': app(), '.nvmrc': text })).toHaveLength(1)
     }
     expect(notes({ 'package.json': app({ engines: { node: 20, npm: '10' } }) })).toHaveLength(1)
+    expect(notes({ 'package.json': app({ volta: { extends: '../package.json' } }) })).toHaveLength(1)
   })
 
   test('of Bun, where that is wanted, and of Node.js, where Bun stands in', () => {
-    const files = { 'package.json': app({ engines: { node: '1', bun: '>=2' } }) }
-    expect(notes(files, { runtime: 'bun' })[1]).toContain('Warning: engines asks for Bun >=2, and gets Bun 1.4.5.')
+    const files = { 'package.json': app({ engines: { node: '1', bun: '>=2' }, volta: { node: '2' } }) }
+    expect(notes(files, { runtime: 'bun' }).slice(1)).toEqual([
+      expect.stringContaining('Warning: engines asks for Bun >=2, and gets Bun 1.4.5.'),
+    ])
     expect(notes(files, {}, withoutNode)[1]).toContain(
       `Warning: engines asks for Node.js 1, and gets Bun 1.4.5, which acts as Node.js ${process.versions.node}.`,
     )
@@ -103,5 +115,52 @@ describe('the build log says what an app asks for', () => {
       'Warning: .python-version asks for Python 3.12.1, and gets Python 3.11.9.',
     )
     expect(notes({ 'main.py': '', 'runtime.txt': 'python-3.11.9' })[1]).toBe('runtime.txt asks for Python 3.11.9, and has it.')
+  })
+
+  test.each([
+    ['>=3.9,<4', 'requires-python asks for Python >=3.9,<4, and has it.'],
+    ['>=3.11', 'requires-python asks for Python >=3.11, and has it.'],
+    ['>= 3.12 , < 4', 'Warning: requires-python asks for Python >= 3.12 , < 4, and gets Python 3.11.9. If'],
+    ['<3.11', 'Warning: requires-python asks for Python <3.11, and gets Python 3.11.9. If'],
+    ['>3.11', 'requires-python asks for Python >3.11.'],
+    ['<=3.11', 'requires-python asks for Python <=3.11.'],
+    ['~=3.11', 'requires-python asks for Python ~=3.11.'],
+    ['==3.11.*', 'requires-python asks for Python ==3.11.*.'],
+  ])('of Python in a pyproject.toml: %s', (wanted, line) => {
+    const project = `[build-system]\nrequires = []\n\n[project]\nname = "app"\nrequires-python = "${wanted}"\n`
+    expect(notes({ 'main.py': '', 'pyproject.toml': project })[1]).toMatch(new RegExp(`^${RegExp.escape(line)}`))
+  })
+
+  test.each([
+    ['rust-toolchain.toml', '[toolchain]\nchannel = "1.80"\n', 'rust-toolchain.toml asks for Rust 1.80, and has it.'],
+    [
+      'rust-toolchain.toml',
+      '[toolchain]\nchannel = "1.75.0"\n',
+      'Warning: rust-toolchain.toml asks for Rust 1.75.0, and gets Rust 1.80.1. If',
+    ],
+    ['rust-toolchain.toml', '[toolchain]\nchannel = "nightly-2024-01-01"\n', 'rust-toolchain.toml asks for Rust nightly-2024-01-01.'],
+    ['rust-toolchain', '1.75.0\n', 'Warning: rust-toolchain asks for Rust 1.75.0, and gets Rust 1.80.1. If'],
+    ['rust-toolchain', '[toolchain]\nchannel = "1.80.1"\n', 'rust-toolchain asks for Rust 1.80.1, and has it.'],
+  ])('of Rust in a %s: %j', (path, text, line) => {
+    const files = { 'Cargo.toml': '[package]\nname = "app"\n', [path]: text }
+    expect(detect(files).notes).toEqual(['Runtime: Rust 1.80.1 (/rust/bin).', expect.stringContaining(line)])
+  })
+
+  test('of no Rust in a rust-toolchain.toml without a channel', () => {
+    const files = { 'Cargo.toml': '[package]\nname = "app"\n', 'rust-toolchain.toml': '[toolchain]\npath = "rust"\n' }
+    expect(detect(files).notes).toEqual(['Runtime: Rust 1.80.1 (/rust/bin).'])
+  })
+
+  test('in time that grows with the file only', () => {
+    const blank = '\n'.repeat(1_000_000)
+    const since = performance.now()
+    detect({ 'Cargo.toml': '[package]\nname = "app"\n', 'rust-toolchain': blank, 'rust-toolchain.toml': blank })
+    detect({ 'main.py': '', 'pyproject.toml': `[project]${blank}x` })
+    expect(performance.now() - since).toBeLessThan(2000)
+  })
+
+  test('of no Python in another table of a pyproject.toml', () => {
+    const files = { 'main.py': '', 'pyproject.toml': '[project]\nname = "app"\n[tool.other]\nrequires-python = ">=4"\n' }
+    expect(notes(files)).toHaveLength(1)
   })
 })
