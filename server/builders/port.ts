@@ -35,6 +35,16 @@ export interface StepExit {
   signal: string | null
   timedOut?: boolean
   oomKilled?: boolean
+  /** What people can do where it wants more memory, as the end of a sentence. */
+  memoryRemedy?: string
+  /** Absent where whoever ran it cannot tell. */
+  used?: StepUsed
+}
+
+/** Processor time over all cores, and the most memory that it held at once, children included. */
+export interface StepUsed {
+  cpuSeconds: number
+  peakMemoryBytes: number
 }
 
 export interface BuildRequest {

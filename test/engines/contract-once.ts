@@ -33,6 +33,17 @@ export function describeRunsOnce({ engine, restart, world, endOf }: ContractPlac
       expect(await engine().list()).toEqual([])
     })
 
+    test('is told with what it used, where the engine can tell', async () => {
+      const told: unknown[] = []
+      engine().onExit((_, { used }) => told.push(used))
+      const { used } = await run(world().task([{ use: { cpuSeconds: 0.05, megabytes: 20 } }, { exit: 0 }]))
+      await until('it was told', () => told.length > 0)
+      expect(told).toEqual([used])
+      if (used === undefined) return
+      expect(used.cpuSeconds).toBeGreaterThanOrEqual(0.05)
+      expect(used.peakMemoryBytes).toBeGreaterThanOrEqual(20_000_000)
+    })
+
     test('is not run a second time under its id until it is removed', async () => {
       const task = world().task([{ print: 'ran' }, { exit: 0 }])
       await Promise.all([engine().start(task), engine().start(task)])

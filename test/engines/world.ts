@@ -6,6 +6,8 @@ export type Act =
   | { print: string }
   | { waitMs: number }
   | { exit: number }
+  /** Takes so much of the processor and of memory. */
+  | { use: { cpuSeconds: number; megabytes: number } }
   | { die: 'SIGKILL' }
   /** Writes its environment, each variable ended by NUL. */
   | 'printenv'

@@ -1,6 +1,7 @@
 import { AppError } from '../../../shared/error.ts'
 import { shellWord } from '../shell-word.ts'
 import { mergeTools, requireTool, type Tool } from '../toolchains/tool.ts'
+import { type FoundFramework, findFramework, frameworkNotes, isFitStart } from './find-framework.ts'
 import { type PackageJson, readPackageJson } from './package-json.ts'
 import { choosePackageManager, type PackageManager } from './package-manager.ts'
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
@@ -9,8 +10,10 @@ import type { SourceView } from './source-view.ts'
 import { asSite, declaredStart, requireStart } from './start-command.ts'
 import { describeUnsupported } from './unsupported.ts'
 import { isWorkspaceRoot } from './workspace.ts'
+import { type WorkspaceBuild, workspaceBuild } from './workspace-build.ts'
 
 const EMPTY_PACKAGE: PackageJson = {
+  name: undefined,
   scripts: {},
   main: undefined,
   engines: {},
@@ -18,6 +21,7 @@ const EMPTY_PACKAGE: PackageJson = {
   packageManager: undefined,
   workspaces: [],
   hasDependencies: false,
+  packages: new Set(),
 }
 
 /** Files that start an app whose package.json does not say how, in the order they are tried. */
@@ -37,6 +41,9 @@ export interface JavascriptProject {
   pkg: PackageJson
   manager: PackageManager
   isInstalled: boolean
+  framework: FoundFramework | undefined
+  /** What builds it together with what it needs of its workspace. */
+  builtBy: WorkspaceBuild | undefined
   plan: BuildPlan
 }
 
@@ -48,22 +55,26 @@ export function openProject(input: DetectInput): JavascriptProject {
   const usesBun = runtime === 'bun' || manager.name === 'bun' || needsBun(input, pkg)
   const { pathEntries, env, readOnlyBinds } = mergeTools(javascriptTools(input, usesBun))
   const isInstalled = pkg.hasDependencies || isWorkspaceRoot(workspace?.files ?? files)
+  const framework = findFramework({ files, pkg, appDir: workspace?.appDir ?? '', buildCommand: input.settings.buildCommand })
+  const builtBy = workspace && pkg.scripts.build ? workspaceBuild(workspace.files, pkg.name) : undefined
   return {
     pkg,
     manager,
     isInstalled,
+    framework,
+    builtBy,
     plan: {
       runtime,
       ...(isInstalled || pkg.scripts.build ? { packageManager: manager.name } : {}),
       ...(workspace && { appDir: workspace.appDir }),
       steps: [],
       publishPaths: [],
-      buildEnv: { ...env, ...toolchains.nodeBuildEnv, ...manager.env },
+      buildEnv: { ...env, ...toolchains.nodeBuildEnv, ...manager.env, ...framework?.buildEnv, ...builtBy?.env },
       cacheEnv: manager.cacheEnv,
-      runtimeEnv: { ...env, NODE_ENV: 'production' },
+      runtimeEnv: { ...env, NODE_ENV: 'production', ...(framework?.result.gives === 'server' && framework.result.env) },
       pathEntries: [...(workspace ? [`${workspace.appDir}/node_modules/.bin`] : []), 'node_modules/.bin', ...pathEntries],
       readOnlyBinds,
-      notes: [...installNotes(manager, isInstalled), ...javascriptNotes(input, pkg)],
+      notes: [...frameworkNotes(framework, builtBy), ...installNotes(manager, isInstalled), ...javascriptNotes(input, pkg)],
     },
   }
 }
@@ -104,13 +115,20 @@ function javascriptRuntime({ files, settings }: DetectInput, pkg: PackageJson, m
   return startsTypescript(files, pkg) ? 'bun' : 'node'
 }
 
-export function javascriptSteps({ settings, workspace }: DetectInput, { pkg, manager, isInstalled }: JavascriptProject): BuildStep[] {
+export function javascriptSteps({ settings, workspace }: DetectInput, project: JavascriptProject): BuildStep[] {
   const dir = workspace && { dir: workspace.appDir }
-  if (settings.buildCommand) return [{ name: 'build', command: settings.buildCommand, ...dir }]
-  return [
-    ...(isInstalled ? installSteps(manager) : []),
-    ...(pkg.scripts.build ? [{ name: 'build', command: manager.run('build'), ...dir }] : []),
-  ]
+  const { manager, isInstalled, framework } = project
+  const finish = framework?.result.gives === 'server' ? framework.result.finish : undefined
+  const finishing = finish === undefined ? [] : [{ name: 'make ready', command: finish, ...dir }]
+  if (settings.buildCommand) return [{ name: 'build', command: settings.buildCommand, ...dir }, ...finishing]
+  const [step] = buildSteps(project, dir)
+  return [...(isInstalled ? installSteps(manager) : []), ...(step === undefined ? [] : [step, ...finishing])]
+}
+
+function buildSteps({ pkg, manager, framework, builtBy }: JavascriptProject, dir: { dir: string } | undefined): BuildStep[] {
+  if (builtBy !== undefined) return [{ name: 'build', command: builtBy.command }]
+  const command = pkg.scripts.build ? manager.run('build') : framework?.build
+  return command === undefined ? [] : [{ name: 'build', command, ...dir }]
 }
 
 const installSteps = ({ install, tellBlocked }: PackageManager): BuildStep[] => [
@@ -121,15 +139,26 @@ const installSteps = ({ install, tellBlocked }: PackageManager): BuildStep[] => 
 const installNotes = (manager: PackageManager, isInstalled: boolean): string[] =>
   isInstalled ? [`Packages come from ${manager.name} (${manager.reason}).`] : ['There are no dependencies to install.']
 
-function startOf(input: DetectInput, { pkg, manager }: JavascriptProject): string {
-  const entry = findEntry(input.files, pkg)
-  const detected = pkg.scripts.start ? startScript(pkg, pkg.scripts.start, manager) : entry && startEntry(input, entry)
-  const start = declaredStart(input) ?? detected
+function startOf(input: DetectInput, project: JavascriptProject): string {
+  const { pkg } = project
+  const start = declaredStart(input) ?? detectedStart(input, project)
   const unsupported = start === undefined ? describeUnsupported(input.files) : undefined
   // A package.json for the front end alone, as Rails and Laravel have one.
   if (unsupported !== undefined) throw new AppError('bad_request', unsupported)
   if (start === undefined && makesPages(input.files, pkg)) throw new AppError('bad_request', asSite('This source builds a static site'))
   return requireStart(start, 'add a "start" script to package.json')
+}
+
+/** @throws AppError `bad_request` where its framework gives nothing that can be started. */
+function detectedStart(input: DetectInput, { pkg, manager, framework }: JavascriptProject): string | undefined {
+  const script = pkg.scripts.start
+  if (script && isFitStart(framework, script)) return startScript(pkg, script, manager)
+  const entry = findEntry(input.files, pkg)
+  if (framework === undefined || (framework.hasServersBeside && entry !== undefined && !entry.startsWith('src/')))
+    return entry && startEntry(input, entry)
+  const { title, result } = framework
+  if (result.gives === 'server') return result.start
+  throw new AppError('bad_request', result.gives === 'site' ? asSite(`${title} builds a static site here`) : result.reason)
 }
 
 const makesPages = (files: SourceView, pkg: PackageJson): boolean =>

@@ -2,6 +2,7 @@ import { AppError } from '../../../shared/error.ts'
 import type { SourceView } from './source-view.ts'
 
 export interface PackageJson {
+  name: string | undefined
   scripts: Record<string, string>
   main: string | undefined
   engines: Record<string, string>
@@ -9,9 +10,13 @@ export interface PackageJson {
   packageManager: string | undefined
   workspaces: string[]
   hasDependencies: boolean
+  /** Names of what it depends on, to run or to be built. */
+  packages: ReadonlySet<string>
 }
 
 const dependencyFields = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies', 'workspaces']
+
+const packageFields = ['dependencies', 'devDependencies', 'optionalDependencies']
 
 /** @throws AppError `bad_request` when the file is there but is no JSON object. */
 export function readPackageJson(files: SourceView): PackageJson | undefined {
@@ -20,6 +25,7 @@ export function readPackageJson(files: SourceView): PackageJson | undefined {
   const parsed = parseJson(text)
   if (!isRecord(parsed)) throw new AppError('bad_request', 'package.json is not a JSON object: correct it and deploy again')
   return {
+    name: typeof parsed.name === 'string' ? parsed.name : undefined,
     scripts: stringsOf(parsed.scripts),
     engines: stringsOf(parsed.engines),
     volta: stringsOf(parsed.volta),
@@ -27,6 +33,7 @@ export function readPackageJson(files: SourceView): PackageJson | undefined {
     packageManager: typeof parsed.packageManager === 'string' ? parsed.packageManager : undefined,
     workspaces: workspacesOf(parsed.workspaces),
     hasDependencies: dependencyFields.some((field) => isFilled(parsed[field])),
+    packages: new Set(packageFields.flatMap((field) => Object.keys(stringsOf(parsed[field])))),
   }
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path/posix'
 import { AppError } from '../../../shared/error.ts'
+import type { FoundFramework } from './find-framework.ts'
 import { javascriptSteps, openProject } from './javascript.ts'
 import { type BuildPlan, type DetectInput, planWithoutToolchain } from './plan.ts'
 import type { SourceView } from './source-view.ts'
@@ -11,8 +12,8 @@ const READY_FOLDERS = ['.', 'public', 'dist', 'build', 'out', '_site']
 export function detectStatic(input: DetectInput): BuildPlan {
   const { files, settings } = input
   const project = files.has('package.json') ? openProject(input) : undefined
-  const isBuilt = Boolean(settings.buildCommand) || project?.pkg.scripts.build !== undefined
-  const detected = isBuilt ? BUILT_FOLDERS : readyFolders(files)
+  const isBuilt = project !== undefined && javascriptSteps(input, project).some(({ name }) => name === 'build')
+  const detected = isBuilt || settings.buildCommand ? builtFolders(input, project?.framework) : readyFolders(files)
   const publishPaths = settings.publishPath ? [settings.publishPath] : detected
   if (publishPaths.length === 0) {
     throw new AppError(
@@ -20,8 +21,7 @@ export function detectStatic(input: DetectInput): BuildPlan {
       'There is nothing to publish: add an index.html or a "build" script in package.json, or set buildCommand and publishPath',
     )
   }
-  const plan =
-    isBuilt && project !== undefined ? { ...project.plan, steps: javascriptSteps(input, project) } : settingsOnly(settings.buildCommand)
+  const plan = isBuilt ? { ...project.plan, steps: javascriptSteps(input, project) } : settingsOnly(settings.buildCommand)
   const { appDir } = plan
   return {
     ...plan,
@@ -29,6 +29,20 @@ export function detectStatic(input: DetectInput): BuildPlan {
     publishPaths: appDir === undefined ? publishPaths : publishPaths.map((path) => join(appDir, path)),
     runtimeEnv: {},
   }
+}
+
+/** @throws AppError `bad_request` where its framework gives no files. */
+function builtFolders({ settings }: DetectInput, framework: FoundFramework | undefined): string[] {
+  if (framework === undefined || settings.publishPath) return BUILT_FOLDERS
+  const { title, result } = framework
+  if (result.gives === 'site') return [...new Set([...result.publish, ...BUILT_FOLDERS])]
+  if (settings.buildCommand) return BUILT_FOLDERS
+  if (result.gives === 'nothing') throw new AppError('bad_request', result.reason)
+  const remedies = [...(result.forSite === undefined ? [] : [`for files, ${result.forSite}`]), 'or set publishPath']
+  throw new AppError(
+    'bad_request',
+    `${title} builds a program that answers requests here, and no site: create it as a web_service; ${remedies.join(', ')}`,
+  )
 }
 
 const settingsOnly = (buildCommand: string | undefined): BuildPlan => ({

@@ -1,5 +1,6 @@
 import { traitsOf } from '../../../shared/service-type.ts'
 import type { Stack } from '../../platform/stack.ts'
+import { describeUse, measured } from '../build-use.ts'
 import type { Builder, BuildRequest, BuiltRelease } from '../port.ts'
 import { requireSuccess } from '../step-exit.ts'
 
@@ -24,8 +25,9 @@ export const createFakeBuilder = ({ keep }: FakeBuilderOptions): Builder => ({
 
 async function runStep({ env, log, runStep: run, signal }: BuildRequest, command: string): Promise<void> {
   log(`==> build: ${command}`)
-  const exit = await run({ name: 'build', command, dir: '', env, stack, network: 'none' })
+  const { exit, use } = await measured('build', () => run({ name: 'build', command, dir: '', env, stack, network: 'none' }))
   signal.throwIfAborted()
+  for (const line of describeUse([use])) log(line)
   requireSuccess({ command }, exit)
 }
 

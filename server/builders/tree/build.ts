@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { searchPathIn } from '../../platform/stack.ts'
+import { describeUse, measured, type StepUse } from '../build-use.ts'
 import { type BuildPlan, type BuildStep, stackOf } from '../detect/plan.ts'
 import { commandIn } from '../launch.ts'
 import type { StepExit } from '../port.ts'
@@ -22,19 +23,31 @@ export interface BuildOptions extends Pick<ArtifactOptions, 'buildDir' | 'source
 
 /** Runs a plan in `sourceDir`; returns the folder to release. @throws AppError `bad_request` naming the step that failed and how; the signal's reason when aborted. */
 export async function buildRelease(options: BuildOptions): Promise<string> {
-  const { sourceDir, plan, log, signal } = options
+  const { plan, log } = options
   for (const line of describePlan(plan)) log(line)
-  const env = buildEnvironment(options)
-  for (const step of plan.steps) {
-    signal.throwIfAborted()
-    log(`==> ${step.name}: ${firstLine(step.command)}`)
-    const exit = await options.runStep({ ...step, command: commandIn(step.dir, step.command), cwd: sourceDir, env })
-    signal.throwIfAborted()
-    requireSuccess(step, exit)
+  const uses: StepUse[] = []
+  try {
+    await runSteps(options, uses)
+  } finally {
+    for (const line of describeUse(uses)) log(line)
   }
   const artifactDir = await takeArtifact({ ...options, publishPaths: plan.publishPaths })
   log('==> Build succeeded')
   return artifactDir
+}
+
+async function runSteps(options: BuildOptions, uses: StepUse[]): Promise<void> {
+  const { sourceDir, plan, log, signal } = options
+  const env = buildEnvironment(options)
+  for (const step of plan.steps) {
+    signal.throwIfAborted()
+    log(`==> ${step.name}: ${firstLine(step.command)}`)
+    const placed = { ...step, command: commandIn(step.dir, step.command), cwd: sourceDir, env }
+    const { exit, use } = await measured(step.name, () => options.runStep(placed))
+    signal.throwIfAborted()
+    uses.push(use)
+    requireSuccess(step, exit)
+  }
 }
 
 function describePlan(plan: BuildPlan): string[] {

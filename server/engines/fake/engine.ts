@@ -5,6 +5,7 @@ import type { Capabilities, Engine, ExitedState, ExitListener, InstanceState, Li
 import type { VolumeCapabilities } from '../port/volumes.ts'
 import type { InstanceSpec } from '../port/workload.ts'
 import type { FakeMachine, Run } from './machine.ts'
+import type { ProgramEnd } from './program.ts'
 import { openFakeTerminal } from './terminal.ts'
 import { createFakeVolumes } from './volumes.ts'
 import { workloadOf } from './workload.ts'
@@ -114,8 +115,15 @@ function startInstance(machine: FakeMachine, { listens, ...spec }: InstanceSpec,
 const SHARED_ADDRESS = '10.99.0.0'
 
 function exitedState({ end, wasLost, startedAt }: Run): ExitedState {
-  const { exitCode, signal, why }: End = wasLost || end === undefined ? UNSEEN : end
-  return { status: 'exited', exitCode, signal, ...(why && { why }), at: new Date(end?.at ?? startedAt).toISOString() }
+  const { exitCode, signal, why, used }: ProgramEnd = wasLost || end === undefined ? UNSEEN : end
+  return {
+    status: 'exited',
+    exitCode,
+    signal,
+    ...(why && { why }),
+    ...(used && { used }),
+    at: new Date(end?.at ?? startedAt).toISOString(),
+  }
 }
 
 const UNSEEN: End = { exitCode: null, signal: null, why: 'unseen' }

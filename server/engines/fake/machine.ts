@@ -7,14 +7,14 @@ import { dialAmong } from './connection.ts'
 import { createFaults, type FaultyCalls } from './faults.ts'
 import { createFakeLinks, type FakeLinks } from './links.ts'
 import { createFakeOutputs, type FakeOutputs } from './output.ts'
-import { Program } from './program.ts'
+import { Program, type ProgramEnd } from './program.ts'
 import type { Workload } from './workload.ts'
 
 export interface Run extends Workload {
   address: string
   startedAt: number
   program: Program
-  end: (End & { at: number }) | undefined
+  end: (ProgramEnd & { at: number }) | undefined
   readonly ended: Promise<End>
   wasLost: boolean
 }

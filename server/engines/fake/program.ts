@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/work/clock.ts'
 import type { End } from '../port/end.ts'
+import type { Used } from '../port/port.ts'
 
 /**
  * What a fake workload does, one step after the other, separated by semicolons:
@@ -8,6 +9,7 @@ import type { End } from '../port/end.ts'
  *   wait MS        does nothing so long      listen [PORT]  listens at its port, or another
  *   answer STATUS [PATH]   from here on answers requests for the path, or for any, with this status, or with `nothing`
  *   say TEXT       from here on its answers are this text, each $NAME in it the variable of its environment
+ *   use SECONDS BYTES       has used so much of processor and memory when it ends
  *   exit CODE      ends, as with 0 after the last step      die SIGNAL     ends by a signal         oom   is killed for its memory
  *   polite TEXT    from here on writes a line and exits with 0 when asked to end      deaf  from here on ignores being asked
  *   serve          goes on for ever          echo           writes back what is typed, for ever
@@ -34,8 +36,10 @@ export interface ProgramOptions {
   files: Map<string, string> | undefined
   ask(name: string): string | undefined
   write(bytes: Uint8Array): void
-  onEnd(end: End): void
+  onEnd(end: ProgramEnd): void
 }
+
+export type ProgramEnd = End & { used?: Used }
 
 const WATCH_INTERVAL_MS = 5
 const ANY_PATH = '*'
@@ -49,6 +53,7 @@ export class Program {
   readonly #options: ProgramOptions
   readonly #steps: Step[]
   #onTerm: 'die' | 'ignore' | { says: string } = 'die'
+  #used: Used | undefined
   #isEchoing = false
   #isFrozen = false
   #isOver = false
@@ -123,6 +128,9 @@ export class Program {
       case 'ask':
         this.#print(this.#asked(text))
         return 'next'
+      case 'use':
+        this.#use(text)
+        return 'next'
       case 'watch':
         this.#watch(text)
         return 'waits'
@@ -168,6 +176,11 @@ export class Program {
     this.#options.write(encode(`${text}\n`))
   }
 
+  #use(text: string): void {
+    const [cpuSeconds, peakMemoryBytes] = text.split(' ').map(Number)
+    this.#used = { cpuSeconds: cpuSeconds ?? 0, peakMemoryBytes: peakMemoryBytes ?? 0 }
+  }
+
   #put(text: string): void {
     const [name = ''] = text.split(' ', 1)
     this.#options.files?.set(name, text.slice(name.length + 1))
@@ -182,7 +195,7 @@ export class Program {
     this.#isOver = true
     this.#cancel()
     this.ports.clear()
-    this.#options.onEnd({ exitCode: null, signal: null, ...end })
+    this.#options.onEnd({ exitCode: null, signal: null, ...end, ...(this.#used && { used: this.#used }) })
   }
 }
 

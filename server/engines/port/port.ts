@@ -58,7 +58,8 @@ export type InstanceState =
       startedAt: string
       endpoint?: Endpoint
     }
-  | (End & { status: 'exited'; at: string })
+  /** What was used is told of what runs once, where the engine can tell. */
+  | (End & { status: 'exited'; at: string; used?: Used })
 
 export type ExitedState = Extract<InstanceState, { status: 'exited' }>
 
@@ -80,6 +81,13 @@ export interface Usage {
   memoryBytes: number
   /** Its volume; absent where it has none that has a size of its own. */
   disk?: VolumeSpace
+}
+
+/** What a workload took from its start to its end, with all children. */
+export interface Used {
+  cpuSeconds: number
+  /** The most that it held at once. Files that the kernel keeps in memory at will are not counted, as far as that is known at its end. */
+  peakMemoryBytes: number
 }
 
 /** In bytes. Whoever fills a volume is refused where nothing is free. */

@@ -160,7 +160,8 @@ async function settle(one: Supervised, exit: RecordedExit, options: SupervisorOp
   await drainSpool(options.records, workload)
   const wasForcedOut = exit.exitCode !== 0 && (options.cgroups?.oomKills(groupOf(workload)) ?? 0) > 0
   const why = wasForcedOut ? 'out_of_memory' : isUnknown(exit) ? unseenBecause(options.records, workload) : undefined
-  one.end = { status: 'exited', ...exit, ...(why && { why }) }
+  const used = workload.kind === 'task' ? options.cgroups?.used(groupOf(workload)) : undefined
+  one.end = { status: 'exited', ...exit, ...(why && { why }), ...(used && { used }) }
   one.settle(one.end)
   return one
 }

@@ -14,6 +14,7 @@ function stepOf(act: Act): string {
   if (act === 'polite') return 'polite bye'
   if (typeof act === 'string') return act
   if ('print' in act) return `print ${act.print}`
+  if ('use' in act) return `use ${act.use.cpuSeconds} ${act.use.megabytes * 1e6}`
   if ('waitMs' in act) return `wait ${act.waitMs}`
   if ('answer' in act) return `say ${act.answer};listen`
   if ('ask' in act) return `ask ${act.ask}`

@@ -79,6 +79,7 @@ describe.each(Object.entries({ tree: treeWorld, fake: fakeWorld }))('the builder
     expect(steps).toMatchObject([{ name: 'build', command: 'make', env: { GREETING: 'hello' }, network: 'none', stack: { kind: 'host' } }])
     expect(steps.every(({ dir }) => !dir.startsWith('/'))).toBe(true)
     expect(log.filter((line) => line.startsWith('==> ')).slice(-2)).toEqual(['==> build: make', '==> Build succeeded'])
+    expect(log.at(-2)).toMatch(/^ {4}used by build: \d+\.\d s$/)
     expect(launch).toMatchObject({ runtime: 'shell', startCommand: './app', stack: { kind: 'host' } })
     expect(world.artifacts.has('srv-a', artifact)).toBe(true)
     expect(world.leftovers()).toEqual([])
@@ -96,7 +97,7 @@ describe.each(Object.entries({ tree: treeWorld, fake: fakeWorld }))('the builder
     ['make exited with 2; see the build log', { exitCode: 2, signal: null }],
     ['make was ended by SIGKILL; see the build log', { exitCode: null, signal: 'SIGKILL' }],
     ['make took longer than a build may take', { exitCode: null, signal: 'SIGKILL', timedOut: true }],
-    ['make ran out of memory; choose a larger build plan', { exitCode: 137, signal: null, oomKilled: true }],
+    ['make ran out of memory and was killed; choose a larger build plan', { exitCode: 137, signal: null, oomKilled: true }],
   ]
   test.each(failures)('says that %s', async (words, exit) => {
     await open(make)

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../../../../shared/error.ts'
-import type { Usage } from '../../port/port.ts'
+import type { Usage, Used } from '../../port/port.ts'
 import type { Limits, Priority } from '../../port/workload.ts'
 import { signalProcess } from '../kernel/proc.ts'
 import { watchPath } from '../kernel/watch-path.ts'
@@ -32,6 +32,7 @@ export interface Cgroups {
   readonly cores: readonly number[]
   confine(group: string, cores: readonly number[] | undefined): void
   usage(group: string): Usage
+  used(group: string): Used | undefined
   oomKills(group: string): number
   groups(): string[]
   remove(group: string): boolean
@@ -194,6 +195,7 @@ function groupsIn(hierarchies: Hierarchies): Cgroups {
     cores: parseCores(read('.')('cpuset', layout.coresFile)),
     confine: (group, cores) => confine(hierarchies, group, cores),
     usage: (group) => layout.usage(read(group)),
+    used: (group) => layout.used(read(group)),
     oomKills: (group) => layout.oomKills(read(group)),
     groups: () => groupNames(uniqueDirs),
     remove: (group) => removeGroup(uniqueDirs, group),

@@ -1,4 +1,4 @@
-import type { Usage } from '../../port/port.ts'
+import type { Usage, Used } from '../../port/port.ts'
 import type { Limits, Priority } from '../../port/workload.ts'
 
 export type Controller = 'cpu' | 'cpuacct' | 'cpuset' | 'memory' | 'pids' | 'freezer' | 'io'
@@ -32,6 +32,8 @@ export interface CgroupLayout {
   freezing: { file: string; frozen: string; thawed: string }
   isFrozen(readFile: (file: string) => string): boolean
   usage(read: ReadControl): Usage
+  /** Undefined where the kernel does not tell (v2 before Linux 5.19), or has no such controller for us. */
+  used(read: ReadControl): Used | undefined
   oomKills(read: ReadControl): number
 }
 
@@ -76,6 +78,10 @@ function workingSetBytes(totalBytes: number, droppableBytes: number): number {
   return Math.max(0, totalBytes - droppableBytes)
 }
 
+function usedIn({ cpuSeconds }: Usage, peak: string, droppableBytes: number): Used | undefined {
+  return peak === '' ? undefined : { cpuSeconds, peakMemoryBytes: workingSetBytes(Number(peak), droppableBytes) }
+}
+
 /** Kernel documentation: admin-guide/cgroup-v1/{memory,cpuacct,cpusets,pids,freezer-subsystem}.rst and scheduler/sched-bwc.rst. */
 export const v1Layout: CgroupLayout = {
   version: 'v1',
@@ -105,6 +111,12 @@ export const v1Layout: CgroupLayout = {
       keyedValue(read('memory', 'memory.stat'), 'total_inactive_file'),
     ),
   }),
+  used: (read) =>
+    usedIn(
+      v1Layout.usage(read),
+      read('memory', 'memory.max_usage_in_bytes'),
+      keyedValue(read('memory', 'memory.stat'), 'total_inactive_file'),
+    ),
   oomKills: (read) => keyedValue(read('memory', 'memory.oom_control'), 'oom_kill'),
 }
 
@@ -139,5 +151,6 @@ export const v2Layout: CgroupLayout = {
     cpuSeconds: keyedValue(read('cpu', 'cpu.stat'), 'usage_usec') / 1e6,
     memoryBytes: workingSetBytes(Number(read('memory', 'memory.current')), keyedValue(read('memory', 'memory.stat'), 'inactive_file')),
   }),
+  used: (read) => usedIn(v2Layout.usage(read), read('memory', 'memory.peak'), keyedValue(read('memory', 'memory.stat'), 'inactive_file')),
   oomKills: (read) => keyedValue(read('memory', 'memory.events'), 'oom_kill'),
 }

@@ -101,12 +101,14 @@ describe('version 2', () => {
       'cgroup.procs': '12\n345\n',
       'cpu.stat': 'usage_usec 2500000\nuser_usec 2000000\n',
       'memory.current': '9000\n',
+      'memory.peak': '80000\n',
       'memory.stat': 'anon 5000\ninactive_file 4000\n',
       'memory.events': 'low 0\noom 3\noom_kill 2\noom_group_kill 0\n',
     }
     for (const [name, text] of Object.entries(files)) writeFileSync(join(root, 'cpd-a', GROUP, name), text)
     expect(cgroups.members(GROUP)).toEqual([12, 345])
     expect(cgroups.usage(GROUP)).toEqual({ cpuSeconds: 2.5, memoryBytes: 5000 })
+    expect(cgroups.used(GROUP)).toEqual({ cpuSeconds: 2.5, peakMemoryBytes: 76_000 })
     expect(cgroups.oomKills(GROUP)).toBe(2)
   })
 

@@ -115,6 +115,7 @@ const ASKING = `
 function lineOf(act: Act): string {
   if (typeof act === 'string') return LINES[act]
   if ('print' in act) return `echo ${act.print}`
+  if ('use' in act) return `node -e "Buffer.alloc(${act.use.megabytes}e6, 1); while (process.cpuUsage().user < ${act.use.cpuSeconds}e6);"`
   if ('waitMs' in act) return `sleep ${act.waitMs / 1000}`
   if ('answer' in act) return `node -e "${ANSWERING}" ${act.answer} &`
   if ('ask' in act) return `node -e "${ASKING}" ${act.ask} once`

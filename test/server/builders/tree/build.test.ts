@@ -64,6 +64,9 @@ describe('a build', () => {
       '    A note.',
       '==> install: npm ci',
       '==> build: npm run build …',
+      expect.stringMatching(/^ {4}used by install: \d+\.\d s$/),
+      expect.stringMatching(/^ {4}used by build: \d+\.\d s$/),
+      expect.stringMatching(/^ {4}used in all: \d+\.\d s$/),
       '==> Build succeeded',
     ])
     expect(ran.map(({ command, cwd }) => [command, cwd])).toEqual(plan.steps.map(({ command }) => [command, sourceDir]))
@@ -79,12 +82,20 @@ describe('a build', () => {
     [{ exitCode: 7, signal: null }, 'Build failed: npm ci exited with 7; see the build log'],
     [{ exitCode: null, signal: 'SIGSEGV' }, 'Build failed: npm ci was ended by SIGSEGV; see the build log'],
     [{ exitCode: null, signal: 'SIGKILL', timedOut: true }, 'Build failed: npm ci took longer than a build may take'],
-    [{ exitCode: null, signal: 'SIGKILL', oomKilled: true }, 'Build failed: npm ci ran out of memory; choose a larger build plan'],
+    [
+      { exitCode: null, signal: 'SIGKILL', oomKilled: true, memoryRemedy: 'set more' },
+      'Build failed: npm ci ran out of memory and was killed; set more',
+    ],
+    [
+      { exitCode: 134, signal: null, memoryRemedy: 'set more' },
+      'Build failed: npm ci was aborted, as Node.js is when its heap is full; set more',
+    ],
   ])('whose step ends with %j stops there and says so', async (exit, message) => {
     const error = await build({}, exit).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(AppError)
     expect(error).toMatchObject({ code: 'bad_request', message })
     expect(ran).toHaveLength(1)
+    expect(log.at(-1)).toMatch(/^ {4}used by install: /)
   })
 
   test('that is aborted ends with the reason and runs no further step', async () => {
