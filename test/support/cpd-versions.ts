@@ -14,13 +14,15 @@ export interface CpdBuild {
   changed?: Record<string, string>
 }
 
-/** Compiles `cpd` as another version of itself. */
+/** Compiles `cpd` as another version of itself, as the build does: without bytecode each of its many processes takes twice as long to start. */
 export async function buildCpd({ outfile, version, entry = 'server/boot/main.ts', define = {}, changed = {} }: CpdBuild): Promise<string> {
   const built = `${outfile}.built`
   const result = await Bun.build({
     entrypoints: [resolve(entry)],
     compile: { outfile: built, autoloadDotenv: false, autoloadBunfig: false },
     minify: true,
+    bytecode: true,
+    format: 'cjs',
     define,
     plugins: [otherVersion(version, changed), embedPrograms(packedIn('dist/programs'))],
   })
