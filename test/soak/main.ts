@@ -1,5 +1,5 @@
 /**
- * `npx bun test/soak/main.ts abuse|deploys|server-kills|ingress-kills|upgrades|upgrade-from|cycles|schemathesis|webhook-kills|webhook-retries|datastore-kills|datastore-steps|datastore-upgrades|clients|ports|postgres-recovery|apps [options]`: the long proofs: that no request is lost and nothing is left, on the
+ * `npx bun test/soak/main.ts abuse|deploys|server-kills|ingress-kills|upgrades|upgrade-from|cycles|schemathesis|webhook-kills|webhook-retries|datastore-kills|datastore-steps|datastore-upgrades|clients|ports|postgres-recovery|apps|frameworks [options]`: the long proofs: that no request is lost and nothing is left, on the
  * executables in dist/, and that the API answers as its document says.
  * Prints a summary line and what failed, and ends with 1 where something did.
  */
@@ -12,6 +12,7 @@ import { datastoreKills } from './datastore-kills.ts'
 import { datastoreSteps } from './datastore-steps.ts'
 import { datastoreUpgrades } from './datastore-upgrades.ts'
 import { deploys } from './deploys.ts'
+import { frameworks } from './frameworks.ts'
 import { ingressKills } from './ingress-kills.ts'
 import type { Outcome } from './outcome.ts'
 import { ports } from './ports.ts'
@@ -48,6 +49,7 @@ if (import.meta.main) {
       attacks: count('windows,interim,rules,compression'),
       executable: count('dist/cpd'),
       only: count(''),
+      pictures: count(''),
       connections: count('10000'),
       drained: { type: 'boolean', default: false },
     },
@@ -82,6 +84,7 @@ if (import.meta.main) {
     ports: () => ports({ connections: Number(values.connections) }),
     clients: () => clients(only),
     apps: () => apps(only),
+    frameworks: () => frameworks({ only, pictures: values.pictures }),
     'datastore-kills': () => datastoreKills({ kills: Number(values['server-kills']), seed: Number(values.seed) }),
     cycles: () => cycles({ cycles: Number(values.cycles), services: Number(values.services), seed: Number(values.seed) }),
   }

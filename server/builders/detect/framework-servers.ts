@@ -1,5 +1,5 @@
 import { shellWord } from '../shell-word.ts'
-import { ALL_ADDRESSES, configOf, dependsOn, type Framework, type FrameworkApp, giving, type Outcome } from './framework.ts'
+import { ALL_ADDRESSES, configOf, dependsOn, type Framework, type FrameworkApp, giving, ONLY_DEV_VITE, type Outcome } from './framework.ts'
 
 /** Frameworks whose apps answer requests, or may. */
 export const serverFrameworks: readonly Framework[] = [
@@ -16,7 +16,7 @@ export const serverFrameworks: readonly Framework[] = [
     packages: ['nuxt', 'nuxt3'],
     build: 'nuxt build',
     buildEnv: { NUXT_TELEMETRY_DISABLED: '1' },
-    unfitStart: /^nuxt (dev|start|preview)\b/,
+    unfitStart: /^nuxt dev\b/,
     outcome: ({ buildCommand }) =>
       /\bgenerate\b/.test(buildCommand)
         ? { gives: 'site', publish: ['.output/public', 'dist'] }
@@ -31,7 +31,7 @@ export const serverFrameworks: readonly Framework[] = [
     title: 'SvelteKit',
     packages: ['@sveltejs/kit'],
     build: 'vite build',
-    unfitStart: /^vite\b/,
+    unfitStart: ONLY_DEV_VITE,
     outcome: svelteOutcome,
   },
   {
@@ -60,7 +60,7 @@ export const serverFrameworks: readonly Framework[] = [
     packages: ['astro'],
     build: 'astro build',
     buildEnv: { ASTRO_TELEMETRY_DISABLED: '1' },
-    unfitStart: /^astro\b/,
+    unfitStart: /^astro(?! preview\b)/,
     outcome: (app) =>
       dependsOn(app, '@astrojs/node')
         ? {

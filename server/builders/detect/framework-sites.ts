@@ -1,4 +1,4 @@
-import { dependsOn, type Framework, type FrameworkApp, giving, type Outcome } from './framework.ts'
+import { dependsOn, type Framework, type FrameworkApp, giving, ONLY_DEV_VITE, type Outcome } from './framework.ts'
 
 /** Frameworks that give files. Vite comes last, as many of the others are built with it. */
 export const siteFrameworks: readonly Framework[] = [
@@ -7,14 +7,14 @@ export const siteFrameworks: readonly Framework[] = [
     packages: ['gatsby'],
     build: 'gatsby build',
     buildEnv: { GATSBY_TELEMETRY_DISABLED: '1' },
-    unfitStart: /^gatsby\b/,
+    unfitStart: /^gatsby dev/,
     outcome: giving({ gives: 'site', publish: ['public'] }),
   },
   {
     title: 'Docusaurus',
     packages: ['@docusaurus/core'],
     build: 'docusaurus build',
-    unfitStart: /^docusaurus\b/,
+    unfitStart: /^docusaurus start\b/,
     outcome: giving({ gives: 'site', publish: ['build'] }),
   },
   {
@@ -43,7 +43,7 @@ export const siteFrameworks: readonly Framework[] = [
     title: 'Vite',
     packages: ['vite'],
     build: 'vite build',
-    unfitStart: /^vite\b/,
+    unfitStart: ONLY_DEV_VITE,
     hasServersBeside: true,
     outcome: giving({ gives: 'site', publish: ['dist'] }),
   },

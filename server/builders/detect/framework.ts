@@ -33,7 +33,7 @@ export interface Framework {
   /** Where package.json has no script `build`. */
   build?: string
   buildEnv?: Record<string, string>
-  /** Start scripts that serve whoever develops it, or that do not find what was built. */
+  /** Start scripts that serve whoever develops it. One that previews what was built is its owner's choice. */
   unfitStart?: RegExp
   /** Programs of its apps may stand beside it, which are then what is started. */
   hasServersBeside?: true
@@ -41,6 +41,8 @@ export interface Framework {
 }
 
 export const ALL_ADDRESSES = { HOST: '0.0.0.0' }
+
+export const ONLY_DEV_VITE = /^vite(?! preview\b)/
 
 export const dependsOn = ({ pkg }: FrameworkApp, ...names: readonly string[]): boolean => names.some((name) => pkg.packages.has(name))
 

@@ -101,6 +101,8 @@ describe('a framework', () => {
     const plan = detect({ packages: ['astro'] }, { buildCommand: 'make', startCommand: 'node serve.js' })
     expect([commands(plan), plan.startCommand]).toEqual([['make'], 'node serve.js'])
     expect(detect({ packages: ['astro'], scripts: { start: 'node serve.js' } }).startCommand).toBe('node serve.js')
+    for (const start of ['vite preview --host', 'vite preview'])
+      expect(detect({ packages: ['vite'], scripts: { build: 'vite build', start } }).startCommand).toBe(start)
     expect(detect({ packages: ['next'] }, { type: 'static_site', publishPath: 'pages' }).publishPaths).toEqual(['pages'])
   })
 
