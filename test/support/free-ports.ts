@@ -1,7 +1,22 @@
+/** Below the ports that the kernel gives to outgoing connections, one of which may take a port before whoever asked for it here listens. */
+const FIRST = 10_000
+const LAST = 32_767
+
 /** Ports of 127.0.0.1 that nobody listens on at this moment, each another. */
 export function freePorts(count: number): number[] {
-  const listeners = Array.from({ length: count }, () => Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } }))
-  const ports = listeners.map(({ port }) => port)
-  for (const listener of listeners) listener.stop(true)
-  return ports
+  const ports = new Set<number>()
+  while (ports.size < count) {
+    const port = FIRST + Math.floor(Math.random() * (LAST - FIRST + 1))
+    if (isFree(port)) ports.add(port)
+  }
+  return [...ports]
+}
+
+function isFree(port: number): boolean {
+  try {
+    Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } }).stop(true)
+    return true
+  } catch {
+    return false
+  }
 }
