@@ -1,6 +1,6 @@
-/** Below the ports that the kernel gives to outgoing connections, one of which may take a port before whoever asked for it here listens. */
+/** Below those of instances, and of the kernel's outgoing connections, which may take a port before whoever asked for it here listens. */
 const FIRST = 10_000
-const LAST = 32_767
+const LAST = 19_999
 
 /** Ports of 127.0.0.1 that nobody listens on at this moment, each another. */
 export function freePorts(count: number): number[] {
