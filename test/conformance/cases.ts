@@ -281,6 +281,14 @@ export const successCases: Record<OperationId, Prepare> = {
       { status: 201, path: service(await world.makeService(), '/source/upload?deploy=false'), options },
     ]
   },
+  planDeploy: async (world) => {
+    const options = { method: 'POST', raw: await packApp('hello-js'), headers: { 'content-type': 'application/gzip' } }
+    const settings = 'type=web_service&rootDir=&runtime=node&buildCommand=true&startCommand=node%20server.js&publishPath=public'
+    return [
+      { status: 200, path: `/v1/deploy-plan?${settings}`, options },
+      { status: 200, path: `/v1/deploy-plan?serviceId=${world.serviceId}`, options },
+    ]
+  },
   listDeploys: ({ serviceId }) => [get(service(serviceId, '/deploys'))],
   createDeploy: async (world) => {
     await world.settled()

@@ -126,6 +126,7 @@ export const auditEvents: AuditEvents<ApiContext> = {
   rotateWebhookSecret: { event: 'webhook.secret_rotated', target: ({ params }) => params.webhookId },
   resendWebhookEvents: { event: 'webhook.resent', target: ({ params }) => params.webhookId },
 
+  planDeploy: { event: 'deploy.planned', isChange: () => false },
   uploadSource: { event: 'source.uploaded', ...service },
   rotateDeployHook: { event: 'deploy_hook.rotated', ...service },
   callDeployHook: { event: 'deploy.created' },

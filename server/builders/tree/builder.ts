@@ -3,7 +3,7 @@ import { AppError } from '../../../shared/error.ts'
 import { statBeneath } from '../../platform/files/tree/beneath.ts'
 import { chownTree } from '../../platform/files/tree/chown.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
-import type { Paths, ServicePaths } from '../../platform/paths.ts'
+import { type Paths, type ServicePaths, temporaryIn } from '../../platform/paths.ts'
 import { ensureFolder, ensureServiceFolders, isRoot } from '../../platform/service-folders.ts'
 import { detectBuild } from '../detect/detect.ts'
 import { type BuildPlan, stackOf } from '../detect/plan.ts'
@@ -11,7 +11,7 @@ import { findSourceRoot } from '../detect/source-root.ts'
 import { openSourceView, viewOf } from '../detect/source-view.ts'
 import { placeInWorkspace, type WorkspacePlace } from '../detect/workspace.ts'
 import type { Launch } from '../launch.ts'
-import type { Builder, BuildRequest, BuiltRelease, RunnableStep } from '../port.ts'
+import type { Builder, BuildRequest, BuildSettings, BuiltRelease, PlannedBuild, PlanRequest, RunnableStep } from '../port.ts'
 import type { BuilderSettings } from '../settings.ts'
 import { ensureSelfToolchain } from '../toolchains/self-toolchain.ts'
 import { DEFAULT_TOOLCHAIN_PATH, findToolchains, ownHomes } from '../toolchains/toolchains.ts'
@@ -32,7 +32,7 @@ export interface TreeBuilderOptions {
 export async function openTreeBuilder(options: TreeBuilderOptions): Promise<Builder> {
   const { paths, executable } = options
   if (executable !== undefined) await ensureSelfToolchain({ dir: paths.toolchain, executable })
-  return { build: (request) => build(options, request) }
+  return { build: (request) => build(options, request), plan: (request) => planOnly(options, request) }
 }
 
 interface Job extends TreeBuilderOptions {
@@ -52,7 +52,7 @@ async function build(options: TreeBuilderOptions, request: BuildRequest): Promis
     await source.unpack(upload, signal)
     const place = placeOf(upload, request)
     const sourceDir = join(upload, place.rootDir)
-    const plan = await planBuild(job, { sourceDir, appDir: place.appDir })
+    const plan = await planBuild(options, { sourceDir, appDir: place.appDir, settings: request.settings })
     if (isRoot) await chownTree(upload, owner.number, owner.number)
     warnOfSharedNetwork(job)
     const built = await runPlan(job, { sourceDir, plan })
@@ -72,7 +72,29 @@ async function prepareFolders({ paths, request, own, dir }: Job): Promise<void> 
   await ensureFolder(dir, 0o710, { uid: 0, gid: owner.number })
 }
 
-function placeOf(upload: string, { rootDir, settings }: BuildRequest): WorkspacePlace {
+async function planOnly(options: TreeBuilderOptions, request: PlanRequest): Promise<PlannedBuild> {
+  const { source, settings, signal } = request
+  const upload = temporaryIn(options.paths)
+  try {
+    await source.unpack(upload, signal)
+    const { rootDir, appDir } = placeOf(upload, request)
+    const { runtime, packageManager, steps, startCommand, publishPaths, notes } = await planBuild(options, {
+      sourceDir: join(upload, rootDir),
+      appDir,
+      settings,
+    })
+    return {
+      ...{ runtime, rootDir, steps, publishPaths, notes },
+      ...(packageManager !== undefined && { packageManager }),
+      ...(appDir !== '' && { appDir }),
+      ...(startCommand !== undefined && { startCommand }),
+    }
+  } finally {
+    await removeTree(upload)
+  }
+}
+
+function placeOf(upload: string, { rootDir, settings }: PlanRequest): WorkspacePlace {
   const { publishPath = '' } = settings
   return placeInWorkspace(openSourceView(upload), relative(upload, findSourceRoot({ dir: upload, rootDir, publishPath })))
 }
@@ -80,9 +102,10 @@ function placeOf(upload: string, { rootDir, settings }: BuildRequest): Workspace
 interface Place {
   sourceDir: string
   appDir: string
+  settings: BuildSettings
 }
 
-async function planBuild({ config, paths, executable, request }: Job, { sourceDir, appDir }: Place): Promise<BuildPlan> {
+async function planBuild({ config, paths, executable }: TreeBuilderOptions, { sourceDir, appDir, settings }: Place): Promise<BuildPlan> {
   const toolchains = await findToolchains({
     searchPath: [...config.CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH],
     homes: ownHomes(),
@@ -92,7 +115,7 @@ async function planBuild({ config, paths, executable, request }: Job, { sourceDi
   return detectBuild({
     files: viewOf(files, appDir),
     ...(appDir !== '' && { workspace: { files, appDir } }),
-    settings: request.settings,
+    settings,
     toolchains,
   })
 }

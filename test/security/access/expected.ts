@@ -111,6 +111,7 @@ export const expected: Record<OperationId, Expected> = {
   openUnsubscribe: entry('public', 404),
   updateNotificationOverrides: entry('services.update', 200, { json: () => ({ notificationsToSend: 'none' }) }),
   getUploadLimits: read('deploys.read'),
+  planDeploy: entry('deploys.create', 415),
   uploadSource: entry('deploys.create', 415),
   listDeploys: read('deploys.read'),
   createDeploy: entry('deploys.create', 201, { uses: ['sourceId'], json: ({ sourceId }) => ({ sourceId }) }),
