@@ -127,6 +127,8 @@ export const auditEvents: AuditEvents<ApiContext> = {
   resendWebhookEvents: { event: 'webhook.resent', target: ({ params }) => params.webhookId },
 
   uploadSource: { event: 'source.uploaded', ...service },
+  gitUploadPack: { event: 'source.fetched', ...service, isChange: () => false },
+  gitReceivePack: { event: 'source.pushed' },
   rotateDeployHook: { event: 'deploy_hook.rotated', ...service },
   callDeployHook: { event: 'deploy.created' },
   openDeployHook: { event: 'deploy.created' },
