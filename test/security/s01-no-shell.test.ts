@@ -19,10 +19,11 @@ test('S1: there are sources to look at', () => {
   expect(codeOf('server/platform/process/spawn.ts')).toContain('Bun.spawn')
 })
 
-test('S1: processes are started in one file by the server, and by cpctl where a program of the machine takes over', () => {
+test('S1: processes are started in one file by the server, and by cpctl where a program of the machine takes over or is asked', () => {
   expect(filesWith(/\bBun\s*\.\s*spawn(Sync)?\b/, product)).toEqual([
     'cli/base/browser.ts',
     'cli/commands/postgres-connect.ts',
+    'cli/git/program.ts',
     'cli/key-value/client-program.ts',
     'server/platform/process/spawn.ts',
   ])
