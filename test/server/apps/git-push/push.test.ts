@@ -1,5 +1,7 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runProcess } from '../../../../server/platform/process/spawn.ts'
 import { createService } from '../../../support/apps.ts'
 import { call } from '../../../support/client.ts'
 import { type Developer, newDeveloper } from '../../../support/git.ts'
@@ -65,6 +67,22 @@ test('a service that names its branch deploys that one, and who clones begins th
   expect(kept.stderr).toContain('Only production deploys: main is kept.')
   expect((await developer.run(dir, 'push', remote('named'), 'main:production')).stderr).toContain('named is live: ')
   expect((await developer.run(dir, 'ls-remote', '--symref', remote('named'), 'HEAD')).stdout).toContain('refs/heads/production')
+})
+
+test('cpctl gives git the key of its login, so that none stands in the repository', async () => {
+  const serviceId = await createService(platform, { name: 'helped', type: 'static_site', serviceDetails: { publishPath: '.' } })
+  const dir = await developer.begin('helped', { 'index.html': 'first' })
+  const bin = join(developer.folder, 'bin')
+  mkdirSync(bin)
+  const cli = join(import.meta.dirname, '../../../../cli/main.ts')
+  writeFileSync(join(bin, 'cpctl'), `#!/bin/sh\nexec ${process.execPath} ${cli} "$@"\n`, { mode: 0o755 })
+  const env = { ...developer.env, PATH: `${bin}:/usr/bin:/bin`, CPCTL_URL: platform.url, CPCTL_TOKEN: platform.adminToken }
+  const run = (...argv: string[]) => runProcess(argv, { cwd: dir, env, timeoutMs: 60_000 })
+  expect(await run('cpctl', 'git-remote', 'add', serviceId)).toMatchObject({ exitCode: 0 })
+  expect((await run('git', 'push', 'cpd', 'main')).stderr).toContain('helped is live: ')
+  expect(readFileSync(join(dir, '.git/config'), 'utf8')).not.toContain(platform.adminToken)
+  const lost = await runProcess(['git', 'fetch', 'cpd'], { cwd: dir, env: { ...env, CPCTL_TOKEN: '' } })
+  expect(lost).toMatchObject({ exitCode: 128, stderr: expect.stringContaining('cpctl login') })
 })
 
 test('who shows no key is asked for one, and a service that is not there is not found', async () => {
