@@ -262,6 +262,22 @@ test('a key that is revoked pushes and fetches nothing more, one that only reads
   expect(await refsOf('guarded')).toEqual(['HEAD', 'refs/heads/main'])
 })
 
+test('a build reaches nothing of the repository that it comes from', async () => {
+  const serviceId = await newSite('curious')
+  const folder = folderOf(serviceId)
+  const buildCommand = `touch ${folder}/owned && echo reached || echo held; cat ${folder}/HEAD ../../git/HEAD || echo hidden`
+  await call(`${platform.url}/v1/services/${serviceId}`, {
+    method: 'PATCH',
+    token: platform.adminToken,
+    json: { serviceDetails: { buildCommand } },
+  })
+  const dir = await developer.begin('curious', { 'index.html': 'first' })
+  const pushed = await push('curious', dir, 'main')
+  expect(pushed).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/remote: held\s.*remote: hidden\s/s) })
+  expect(pushed.stderr).not.toMatch(/remote: (?:reached|ref:)/)
+  expect(existsSync(join(folder, 'owned'))).toBe(false)
+})
+
 test('while a push deploys, its key stands in no process, log, row or file of the platform', async () => {
   const serviceId = await newSite('secret', { buildCommand: 'touch building; sleep 1; env > env.txt' })
   const dir = await developer.begin('secret', { 'index.html': 'first' })
