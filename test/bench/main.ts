@@ -1,6 +1,7 @@
 /** `npm run bench [name …]`: prints the figures of server/docs/measurements.md, each as a ratio to a peer measured on this machine in the same run. */
 const names = [
   'deploy',
+  'git-push',
   'instance-start',
   'api',
   'auth',
