@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { deflateSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runProcess } from '../../../../server/platform/process/spawn.ts'
 import { createService } from '../../../support/apps.ts'
 import { call } from '../../../support/client.ts'
-import { type Developer, entryHead, idOf, newDeveloper, objectTypes, packOf, pushBody } from '../../../support/git.ts'
+import { type Developer, newDeveloper, packOf, pushBody } from '../../../support/git.ts'
 import { defaultWorkspaceId, makeKey, registerTenant } from '../../../support/members.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
 import { until } from '../../../support/until.ts'
+import { good, hostilePacks, hostileRefs, packWith } from './hostile-pushes.ts'
 
 const MAX_MIB = 8
 const SOURCE_MAX_MIB = 8
@@ -64,29 +64,6 @@ async function expectSound(serviceId: string): Promise<void> {
   expect(platform.context.db.query('SELECT count(*) AS count FROM git_pushes WHERE service_id = ?').get(serviceId)).toEqual({ count: 0 })
 }
 
-const hostileRefs = [
-  'HEAD',
-  'config',
-  '../config',
-  'refs/heads/../../config',
-  'refs/heads/..',
-  'refs/heads/a.lock',
-  'refs/heads/.hidden',
-  'refs/heads/-option',
-  'refs/heads/a b',
-  'refs/heads/a..b',
-  'refs/heads/a@{0}',
-  'refs/heads/a//b',
-  'refs/heads/a\\b',
-  'refs/heads/\u001b[2J',
-  'refs/heads/a\u202eb',
-  'refs/heads/a\nok refs/heads/b',
-  `refs/heads/${'a'.repeat(300)}`,
-  'refs/cpd/pushes/x/0',
-  'refs/replace/0000000000000000000000000000000000000001',
-  'refs/notes/commits',
-]
-
 test('names that lead elsewhere, hide or pretend are no names of refs', async () => {
   const serviceId = await newSite('names')
   const dir = await developer.begin('names', { 'index.html': 'first' }, 'First [skip deploy]')
@@ -100,41 +77,6 @@ test('names that lead elsewhere, hide or pretend are no names of refs', async ()
   expect(readFileSync(join(folderOf(serviceId), 'config'), 'utf8')).toBe(before)
   await expectSound(serviceId)
 })
-
-const commitText = (tree: string): Buffer =>
-  Buffer.from(`tree ${tree}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\n[skip deploy]\n`)
-const whole = (type: number, content: Uint8Array): Buffer => Buffer.concat([entryHead(type, content.length), deflateSync(content)])
-
-/** A commit of one tree with this entry, as a pack. */
-function packWith(mode: string, name: string): { commit: string; pack: Buffer } {
-  const blob = Buffer.from('x')
-  const tree = Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(idOf('blob', blob), 'hex')])
-  const commit = commitText(idOf('tree', tree))
-  const pack = packOf([whole(objectTypes.blob, blob), whole(objectTypes.tree, tree), whole(objectTypes.commit, commit)])
-  return { commit: idOf('commit', commit), pack }
-}
-
-const good = packWith('100644', 'index.html')
-const damaged = (bytes: Buffer): Buffer => Buffer.from(bytes.map((byte, at) => (at === 20 ? byte ^ 0xff : byte)))
-/** Two deltas, each of which says that the other is what it is made from. */
-const circle = packOf(
-  ['11'.repeat(20), '22'.repeat(20)].map((base) => {
-    const delta = Buffer.from([1, 1, 0x90, 1])
-    return Buffer.concat([entryHead(objectTypes.refDelta, delta.length), Buffer.from(base, 'hex'), deflateSync(delta)])
-  }),
-)
-
-const hostilePacks: Record<string, Buffer> = {
-  'that is none': Buffer.from('GIF89a, and nothing else'),
-  'that is empty': Buffer.alloc(0),
-  'cut off in the middle': good.pack.subarray(0, good.pack.length - 30),
-  'with a byte that is another': damaged(good.pack),
-  'that claims four thousand million objects': packOf([], 0xfffffff0),
-  'whose object claims a terabyte': packOf([Buffer.concat([entryHead(objectTypes.blob, 2 ** 40), deflateSync(Buffer.from('x'))])]),
-  'whose object is larger than it says': packOf([Buffer.concat([entryHead(objectTypes.blob, 1), deflateSync(Buffer.alloc(9_000_000))])]),
-  'of deltas in a circle': circle,
-  'without the objects that it leads to': packOf([whole(objectTypes.commit, commitText('33'.repeat(20)))]),
-}
 
 test('packs that are damaged, lie or lead nowhere are refused, and nothing of them stays', async () => {
   const serviceId = await newSite('packs')
