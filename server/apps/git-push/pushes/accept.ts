@@ -40,8 +40,7 @@ export interface Accepted {
 export async function acceptPush(context: AppContext, incoming: Incoming): Promise<Accepted> {
   const { service, signal } = incoming
   const repository = await ensureRepository(context, service, signal)
-  await clearIncoming(repository, signal)
-  const refs = await clearedRefs(repository, signal)
+  const [refs] = await Promise.all([clearedRefs(repository, signal), clearIncoming(repository, signal)])
   const { updates } = incoming.head
   const kept = repositoryRow(context.db, service.id)?.branch ?? null
   const branch = deployBranchOf({ configured: service.labels.branch || null, kept, updates })

@@ -8,13 +8,15 @@ import { pause } from '../../../platform/work/clock.ts'
 import type { AppContext, PushWork, RefOutcome } from '../../context.ts'
 import { deployById, type StoredDeploy } from '../../deploys/store.ts'
 import { serviceById } from '../../services/store.ts'
+import type { RefUpdate } from '../protocol/commands.ts'
 import { planRefs } from '../refs/rules.ts'
 import { openPushes, pushById, pushOfService, removePush, type StoredPush } from '../refs/store.ts'
 import type { Repository } from '../repository/command.ts'
-import { dropPending, moveRefs, readRefs, repositoryOf } from '../repository/repository.ts'
+import { dropRefs, moveRefs, pendingOf, readRefs, repositoryOf } from '../repository/repository.ts'
 
 const LOOK_MS = 50
 const RETRY_MS = 2000
+const MOST_ATTEMPTS = 10
 
 export interface RunningPushes extends PushWork {
   /** Goes on with what an earlier control plane has left. */
@@ -52,16 +54,24 @@ function busy(open: StoredPush | undefined): AppError {
   return new AppError('conflict', `Another push to this service came before${which}. Push again when it has ended.`)
 }
 
+/** A repository that git cannot read does not hold up later pushes for ever: what is given up goes with the next of them. */
 async function untilConcluded(context: AppContext, pushId: string): Promise<readonly RefOutcome[]> {
-  for (;;) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await conclude(context, pushId)
     } catch (error) {
       context.stopping.throwIfAborted()
-      context.log.error('push not concluded', { pushId, ...describeError(error) })
+      context.log.error('push not concluded', { pushId, attempt, ...describeError(error) })
+      if (attempt === MOST_ATTEMPTS) return giveUp(context, pushId)
       await pause(context, RETRY_MS, context.stopping)
     }
   }
+}
+
+function giveUp({ db }: AppContext, pushId: string): RefOutcome[] {
+  const updates = pushById(db, pushId)?.updates ?? []
+  removePush(db, pushId)
+  return updates.map(({ ref }) => ({ ref, refusal: 'the repository cannot be written: the log of the server says why' }))
 }
 
 async function conclude(context: AppContext, pushId: string): Promise<readonly RefOutcome[]> {
@@ -69,24 +79,36 @@ async function conclude(context: AppContext, pushId: string): Promise<readonly R
   const service = push && serviceById(context.db, push.serviceId)
   if (push === undefined || service === undefined) return []
   const repository = repositoryOf(context.paths, service)
-  const [waiting, others] = [
-    push.updates.filter(({ ref }) => ref === push.waitingRef),
-    push.updates.filter(({ ref }) => ref !== push.waitingRef),
-  ]
-  const outcomes = [...(await move(context, repository, others)), ...(await follow(context, repository, { push, waiting }))]
-  await dropPending(repository, push.id, context.stopping)
+  const refs = await readRefs(repository, context.stopping)
+  const at = { repository, refs, signal: context.stopping }
+  const isWaiting = ({ ref }: { ref: string }) => ref === push.waitingRef
+  const early = await move(
+    at,
+    push.updates.filter((update) => !isWaiting(update)),
+  )
+  const late = await follow(context, at, { push, waiting: push.updates.filter(isWaiting) })
   removePush(context.db, push.id)
-  return outcomes
+  return [...early, ...late]
 }
 
+interface Place {
+  repository: Repository
+  /** Where its refs point: nothing else moves them before the push is concluded. */
+  refs: ReadonlyMap<string, string>
+  signal: AbortSignal
+}
+
+/** Moves what waited for the deploy, and lets go of what the push has brought, in one step where both can be done. */
 async function follow(
   context: AppContext,
-  repository: Repository,
+  at: Place,
   { push, waiting }: { push: StoredPush; waiting: StoredPush['updates'] },
 ): Promise<readonly RefOutcome[]> {
-  if (push.deployId === null) return []
-  const refusal = refusalBy(await endOf(context, push.deployId))
-  return refusal === undefined ? await move(context, repository, waiting) : waiting.map(({ ref }) => ({ ref, refusal }))
+  const pending = pendingOf(at.refs, push.id)
+  const refusal = push.deployId === null ? undefined : refusalBy(await endOf(context, push.deployId))
+  if (refusal === undefined) return await move(at, waiting, pending)
+  await dropRefs(at.repository, pending, at.signal)
+  return waiting.map(({ ref }) => ({ ref, refusal }))
 }
 
 /** The deploy when it has ended; undefined where it is gone. @throws what ends the control plane. */
@@ -105,10 +127,14 @@ function refusalBy(deploy: StoredDeploy | undefined): string | undefined {
   return `deploy ${status === 'canceled' ? 'canceled' : 'failed'}: ${reason ?? status}`
 }
 
-async function move(context: AppContext, repository: Repository, updates: StoredPush['updates']): Promise<readonly RefOutcome[]> {
-  if (updates.length === 0) return []
-  const { due, refused } = planRefs(updates, await readRefs(repository, context.stopping))
-  const problem = await moveRefs(repository, due, context.stopping)
+async function move(
+  { repository, refs, signal }: Place,
+  updates: StoredPush['updates'],
+  pending: readonly RefUpdate[] = [],
+): Promise<readonly RefOutcome[]> {
+  const { due, refused } = planRefs(updates, refs)
+  const problem = await moveRefs(repository, [...due, ...pending], signal)
+  if (problem !== undefined) await dropRefs(repository, pending, signal)
   const isRefused = (ref: string) => refused.some((outcome) => outcome.ref === ref)
   const isDue = (ref: string) => due.some((update) => update.ref === ref)
   return [

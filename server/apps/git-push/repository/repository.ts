@@ -60,15 +60,13 @@ export async function moveRefs(repository: Repository, updates: readonly RefUpda
   return exitCode === 0 ? undefined : complaint.replace(/^fatal: /, '') || 'git could not move it'
 }
 
-/** Lets go of what a push has brought; what no other ref leads to is removed later. */
-export async function dropPending(repository: Repository, pushId: string, signal: AbortSignal): Promise<void> {
-  const refs = await readRefs(repository, signal)
-  const own = [...refs].filter(([ref]) => ref.startsWith(`${PENDING}${pushId}/`))
-  const problem = await moveRefs(
-    repository,
-    own.map(([ref, from]) => ({ ref, from, to: NO_OBJECT })),
-    signal,
-  )
+/** What lets go of the objects that a push has brought; those that no other ref leads to are removed later. */
+export const pendingOf = (refs: ReadonlyMap<string, string>, pushId: string): RefUpdate[] =>
+  [...refs].flatMap(([ref, from]) => (ref.startsWith(`${PENDING}${pushId}/`) ? [{ ref, from, to: NO_OBJECT }] : []))
+
+/** Removes refs that have to go. @throws AppError unavailable where git does not. */
+export async function dropRefs(repository: Repository, drops: readonly RefUpdate[], signal: AbortSignal): Promise<void> {
+  const problem = await moveRefs(repository, drops, signal)
   if (problem !== undefined) throw new AppError('unavailable', problem)
 }
 
