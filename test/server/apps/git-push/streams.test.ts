@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createService } from '../../../support/apps.ts'
 import { freePorts } from '../../../support/free-ports.ts'
@@ -37,4 +40,39 @@ test('pushes and clones pass through the ingress at the host of the public URL, 
   expect(pushed).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/remote: site is live: http:/) })
   expect(await run('clone', '-q', address, 'cloned')).toMatchObject({ exitCode: 0 })
   expect((await developer.run(dir, '-C', 'cloned', 'show', 'HEAD:noise')).stdout).toBe(noise)
+})
+
+/** Processes of git that work on the repository of a service. */
+const workingOn = (serviceId: string): string[] =>
+  readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, 'latin1').includes(join(serviceId, 'git'))
+    } catch {
+      return false
+    }
+  })
+
+test('S27: a fetch that nobody reads waits with its bytes in git, and ends with its client', async () => {
+  const serviceId = await createService(platform, { name: 'large', type: 'static_site', serviceDetails: { publishPath: '.' } })
+  const path = `/git/${await defaultWorkspaceId(platform)}/large.git`
+  const dir = await developer.begin('large', { noise: randomBytes(24_000_000).toString('base64') }, 'Large [skip deploy]')
+  expect(await developer.runWith(platform.adminToken, dir, 'push', platform.url + path, 'main')).toMatchObject({ exitCode: 0 })
+  const head = (await developer.run(dir, 'rev-parse', 'HEAD')).stdout.trim()
+  const body = `0032want ${head}\n00000009done\n`
+  const { hostname, port, host } = new URL(platform.url)
+  const client = connect({ host: hostname, port: Number(port) })
+  const heads = [
+    `POST ${path}/git-upload-pack HTTP/1.1`,
+    `Host: ${host}`,
+    `Authorization: Bearer ${platform.adminToken}`,
+    'Content-Type: application/x-git-upload-pack-request',
+    `Content-Length: ${body.length}`,
+  ]
+  client.write(`${heads.join('\r\n')}\r\n\r\n${body}`)
+  await until('git is at it', () => workingOn(serviceId).length > 0)
+  // Long enough for all of it to be read, if anybody kept it in memory.
+  await Bun.sleep(700)
+  expect(workingOn(serviceId).length).toBeGreaterThan(0)
+  client.destroy()
+  await until('git has ended', () => workingOn(serviceId).length === 0)
 })
