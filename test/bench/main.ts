@@ -2,6 +2,7 @@
 const names = [
   'deploy',
   'install',
+  'git-push',
   'instance-start',
   'api',
   'auth',
