@@ -154,6 +154,16 @@ test('links that lead out of the tree are not deployed, and submodules are left 
   await expectSound(serviceId)
 })
 
+/** Its end is heard of a moment after git has ended. */
+function isFree(serviceId: string): boolean {
+  try {
+    platform.context.work.pushes.enter(serviceId)()
+    return true
+  } catch {
+    return false
+  }
+}
+
 test('a push whose connection breaks leaves nothing, and the next is taken', async () => {
   const serviceId = await newSite('broken-off')
   const dir = await developer.begin('broken-off', { 'index.html': 'first' }, 'First [skip deploy]')
@@ -174,6 +184,7 @@ test('a push whose connection breaks leaves nothing, and the next is taken', asy
     await until('git is at it', () => leftIn(serviceId).length > 0)
     client.destroy()
     await until('what it brought is gone', () => leftIn(serviceId).length === 0)
+    await until('another may begin', () => isFree(serviceId))
   }
   await developer.commit(dir, { 'index.html': 'second' }, 'Second [skip deploy]')
   await until('the next is taken', async () => (await push('broken-off', dir, 'main')).exitCode === 0)
