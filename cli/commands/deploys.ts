@@ -61,11 +61,12 @@ export function addDeploysCommands(program: Command, start: Start): void {
 async function list(context: Context, name: string | undefined, limit: number): Promise<void> {
   const service = await resolveService(context, name)
   const page = await allPages((query) => context.client.call('listDeploys', { params: { serviceId: service.id }, query }), limit)
+  const hasCommits = page.some(({ deploy }) => commitOf(deploy) !== '')
   const empty = clean`${service.name} has not been deployed yet. Run cpctl deploy in its folder.`
-  printList(context, { page, row: ({ deploy }) => deploy, columns: deployColumns(context), empty })
+  printList(context, { page, row: ({ deploy }) => deploy, columns: deployColumns(context, hasCommits), empty })
 }
 
-const deployColumns = ({ io }: Context): Column<Deploy>[] => [
+const deployColumns = ({ io }: Context, hasCommits: boolean): Column<Deploy>[] => [
   { title: 'DEPLOY', value: ({ id }) => id },
   {
     title: 'STATUS',
@@ -73,7 +74,7 @@ const deployColumns = ({ io }: Context): Column<Deploy>[] => [
     colour: statusColour,
   },
   { title: 'TRIGGER', value: ({ trigger }) => trigger },
-  { title: 'COMMIT', value: commitOf, isFlexible: true },
+  ...(hasCommits ? [{ title: 'COMMIT', value: commitOf, isFlexible: true as const }] : []),
   { title: 'CREATED', value: ({ createdAt }) => ago(createdAt, io.now()) },
   { title: 'TOOK', value: tookOf, align: 'right' },
   { title: 'REASON', value: ({ reason }) => reason ?? '', isFlexible: true },
