@@ -68,6 +68,7 @@ export const idleWork: Work = {
   interruptDeploy() {},
   ways: { open: async () => {}, remove: async () => {} },
   takenDisks: createLeases(),
+  pushes: { enter: () => () => {}, conclude: async () => [] },
   awaited: { run: async () => {}, end: async () => {}, specOf: () => undefined, changed() {} },
   cancelTransfer() {},
   transferProgress: async () => undefined,

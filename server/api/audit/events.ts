@@ -128,6 +128,8 @@ export const auditEvents: AuditEvents<ApiContext> = {
 
   planDeploy: { event: 'deploy.planned', isChange: () => false },
   uploadSource: { event: 'source.uploaded', ...service },
+  gitUploadPack: { event: 'source.fetched', ...service, isChange: () => false },
+  gitReceivePack: { event: 'source.pushed' },
   rotateDeployHook: { event: 'deploy_hook.rotated', ...service },
   callDeployHook: { event: 'deploy.created' },
   openDeployHook: { event: 'deploy.created' },

@@ -4,6 +4,7 @@ import { createDatastoreWork } from '../../apps/datastores/work.ts'
 import { unfinishedDeploys } from '../../apps/deploys/store.ts'
 import { createDiskWork } from '../../apps/disks/lifecycle/work.ts'
 import { onEvents } from '../../apps/events/wake.ts'
+import { createPushWork } from '../../apps/git-push/pushes/conclude.ts'
 import { reconcileService } from '../../apps/instances/reconcile.ts'
 import { watchHeld } from '../../apps/instances/wake-watch.ts'
 import { createJobWork } from '../../apps/jobs/work.ts'
@@ -52,6 +53,7 @@ export function createWork(
 ): { context: Context; work: RunningWork } {
   const { open, onceOpen: onceStarted } = createGate(base.db)
   const keeper = keepWorkloads(base, () => context)
+  const pushes = createPushWork(() => context)
   const work: RunningWork = {
     poke: pokeBy({
       service: onceStarted((serviceId: string) => {
@@ -69,7 +71,7 @@ export function createWork(
     }),
     republishCertificates: () => certificates.republish(),
     keeper,
-    ways: createWays(base),
+    ...{ ways: createWays(base), pushes },
     takenDisks: createLeases(),
     awaited: createAwaitedWorkloads({ ...base, sets: keeper }),
     interruptDeploy: (deployId, because) => afterChange(base.db, () => queue.interrupt(deployId, because)),
@@ -88,12 +90,27 @@ export function createWork(
       watchHeld(context)
       disks.pokeAll()
       queue.poke()
+      pushes.start()
       certificates.poke()
       for (const domainId of domainsToCheck(context.db, context.now())) domains.poke(domainId)
       stopWith(context, [...stopListening, every(context, PERIOD_MS, pokeAll)])
     },
     settled: () =>
-      settledAll([driver, jobs, queue, keeper, certificates, domains, disks, ...databases, workspaces, webhooks, notifications, looks]),
+      settledAll([
+        driver,
+        jobs,
+        queue,
+        pushes,
+        keeper,
+        certificates,
+        domains,
+        disks,
+        ...databases,
+        workspaces,
+        webhooks,
+        notifications,
+        looks,
+      ]),
   }
   const context: Context = { work, sets: keeper, ...base }
   const queue = createDeployQueue(context, context.stopping)

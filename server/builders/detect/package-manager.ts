@@ -25,7 +25,10 @@ const lockFiles = [
   ['npm-shrinkwrap.json', 'npm'],
 ] as const
 
-export const isLocked = (files: SourceView): boolean => lockFiles.some(([path]) => files.has(path))
+/** The lock file that decides; undefined where there is none. */
+export const lockFileOf = (files: SourceView): string | undefined => lockFiles.find(([path]) => files.has(path))?.[0]
+
+export const isLocked = (files: SourceView): boolean => lockFileOf(files) !== undefined
 
 interface Choice {
   files: SourceView
