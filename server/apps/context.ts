@@ -29,6 +29,7 @@ import type { TrafficReader } from '../telemetry/traffic/port.ts'
 import type { BackupSettings } from './backups/settings.ts'
 import type { Belongings } from './belongings.ts'
 import type { AppSettings } from './settings.ts'
+import type { SourceHostSettings } from './source-hosts/settings.ts'
 
 /** Ways of replicas to wherever their primaries are at each moment. Both calls can be repeated. */
 export interface Ways {
@@ -38,7 +39,7 @@ export interface Ways {
 
 /** What routes and work ask for to be done soon; durable intent is in the database before they ask. */
 export interface AppWork {
-  readonly poke: Poke<'workspace' | 'service' | 'jobs' | 'deploys' | 'disk' | 'datastore' | 'certificates' | 'webhooks'>
+  readonly poke: Poke<'workspace' | 'service' | 'jobs' | 'deploys' | 'disk' | 'datastore' | 'certificates' | 'webhooks' | 'sourceHost'>
   /** Stops the build or pre-deploy command of a deploy that is to be canceled, or that fails for this reason. */
   interruptDeploy(deployId: string, because?: AppError): void
   deployEnded(deployId: string): void
@@ -57,7 +58,13 @@ export interface AppWork {
 }
 
 export interface AppContext extends IdentityContext {
-  readonly config: IdentityContext['config'] & AppSettings & BackupSettings & BuilderSettings & IngressSettings & RuntimeSettings
+  readonly config: IdentityContext['config'] &
+    AppSettings &
+    BackupSettings &
+    BuilderSettings &
+    IngressSettings &
+    RuntimeSettings &
+    SourceHostSettings
   readonly paths: Paths
   readonly engine: Engine
   readonly dial: Dial

@@ -32,6 +32,7 @@ import { roleOperations } from './roles.ts'
 import { serviceSettingOperations } from './service-settings.ts'
 import { serviceOperations } from './services.ts'
 import { shellOperations } from './shells.ts'
+import { sourceHostOperations } from './source-hosts.ts'
 import { teamOperations } from './team.ts'
 import { webhookOperations } from './webhooks.ts'
 import { workspaceOperations } from './workspaces.ts'
@@ -55,6 +56,7 @@ export const operations = {
   ...webhookOperations,
   ...deployOperations,
   ...deployHookOperations,
+  ...sourceHostOperations,
   ...jobOperations,
   ...diskOperations,
   ...domainOperations,

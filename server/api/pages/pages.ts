@@ -14,6 +14,8 @@ import { logIn, showLogin } from './sign-in/login.ts'
 import { sendCode, showCode } from './sign-in/login-code.ts'
 import { logOut, showLogout } from './sign-in/logout.ts'
 import { resetPassword, showReset } from './sign-in/reset-password.ts'
+import { connectGitea, showGitea } from './source-hosts/gitea.ts'
+import { showGithub } from './source-hosts/github.ts'
 
 export const pages: Readonly<Record<string, { get?: Page; post?: Page }>> = {
   ...guidePages,
@@ -24,6 +26,8 @@ export const pages: Readonly<Record<string, { get?: Page; post?: Page }>> = {
   '/invite': { get: showInvite, post: acceptInvite },
   '/reset-password': { get: showReset, post: resetPassword },
   '/unsubscribe': { get: showUnsubscribe, post: unsubscribe },
+  '/source-hosts/github': { get: showGithub },
+  '/source-hosts/gitea': { get: showGitea, post: connectGitea },
   '/account': { get: showAccount },
   '/account/password': { get: showPassword, post: changePassword },
   '/account/two-factor': { get: showTwoFactor, post: setUpTwoFactor },

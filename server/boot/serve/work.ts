@@ -13,6 +13,7 @@ import { createSpareWork } from '../../apps/postgres/spare/work.ts'
 import { createUpgradeWork } from '../../apps/postgres/upgrade/work.ts'
 import { createWays } from '../../apps/replication/ways.ts'
 import { servicesToWatch } from '../../apps/services/store.ts'
+import { createHookWork } from '../../apps/source-hosts/hooks/work.ts'
 import { createTransferWork } from '../../apps/transfers/work/work.ts'
 import { createWebhookWork } from '../../apps/webhooks/dispatch/work.ts'
 import type { AcmeSettings } from '../../edge/certificates/acme/settings.ts'
@@ -53,10 +54,7 @@ export function createWork(
   const keeper = keepWorkloads(base, () => context)
   const work: RunningWork = {
     poke: pokeBy({
-      service: onceStarted((serviceId: string) => {
-        driver.poke(serviceId)
-        jobs.poke(serviceId)
-      }),
+      service: onceStarted((serviceId: string) => pokeAllOf([driver, jobs, sourceHooks.ofServices], serviceId)),
       jobs: onceStarted((serviceId: string) => jobs.poke(serviceId)),
       disk: onceStarted((diskId: string) => disks.poke(diskId)),
       datastore: onceStarted((datastoreId: string) => pokeAllOf(databases, datastoreId)),
@@ -64,6 +62,7 @@ export function createWork(
       deploys: onceStarted(() => queue.poke()),
       workspace: onceStarted((workspaceId: string) => workspaces.poke(workspaceId)),
       certificates: onceStarted(() => certificates.poke()),
+      sourceHost: onceStarted((installationId: string) => sourceHooks.poke(installationId)),
       webhooks: onceStarted((workspaceId: string) => webhooks.poke(workspaceId)),
     }),
     republishCertificates: () => certificates.republish(),
@@ -90,8 +89,7 @@ export function createWork(
       for (const domainId of domainsToCheck(context.db, context.now())) domains.poke(domainId)
       stopWith(context, [...stopListening, every(context, PERIOD_MS, pokeAll)])
     },
-    settled: () =>
-      settledAll([driver, jobs, queue, keeper, certificates, domains, disks, ...databases, workspaces, webhooks, notifications]),
+    settled: () => settledAll([driver, queue, keeper, certificates, domains, disks, ...periodic]),
   }
   const context: Context = { work, sets: keeper, ...base }
   const queue = createDeployQueue(context, context.stopping)
@@ -103,12 +101,14 @@ export function createWork(
   const databases = [...databaseWork(context), backups, transfers]
   const jobs = createJobWork(context)
   const webhooks = createWebhookWork(context)
+  const sourceHooks = createHookWork(context)
   const notifications = createNotificationWork(context)
   const driver = createServiceDriver(context)
   const workspaces = createWorkspaceWork(context, workspaceContents(context))
+  const periodic = [jobs, workspaces, webhooks, sourceHooks, notifications, ...databases]
 
   function pokeAll(): void {
-    for (const part of [keeper, jobs, workspaces, webhooks, notifications, ...databases]) part.pokeAll()
+    for (const part of [keeper, ...periodic]) part.pokeAll()
     for (const serviceId of servicesToWatch(context.db)) driver.poke(serviceId)
     for (const deploy of unfinishedDeploys(context.db)) driver.poke(deploy.serviceId)
   }

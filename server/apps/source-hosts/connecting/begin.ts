@@ -1,0 +1,37 @@
+import { AppError } from '../../../../shared/error.ts'
+import { type GithubManifest, type SourceHostName, sourceHostPath } from '../../../../shared/source-host.ts'
+import type { Actor } from '../../../http/handlers/call.ts'
+import type { AppContext } from '../../context.ts'
+import { requireConfigured } from '../configured.ts'
+import { githubAppOf } from '../providers/github/apps.ts'
+import { manifestOf } from '../providers/github/manifest.ts'
+import { installUrlOf } from '../providers/github/people.ts'
+import { githubReach } from '../providers/reach.ts'
+import { toldToCaller } from '../repositories.ts'
+import { beginAttempt } from '../store/attempts.ts'
+
+/** Where a browser connects an account. Programs get the page on which a person goes on. */
+export async function installUrl(
+  context: AppContext,
+  actor: Actor,
+  { only, signal }: { only?: SourceHostName; signal: AbortSignal },
+): Promise<string> {
+  const { workspaceId } = actor
+  const { name } = requireConfigured(context, workspaceId, only)
+  const keys = name === 'github' ? githubAppOf(context, workspaceId) : undefined
+  if (keys === undefined || actor.type !== 'user') return context.publicUrl + sourceHostPath(name, workspaceId)
+  const state = beginAttempt(context.db, { workspaceId, userId: actor.id, purpose: 'install' }, context.now())
+  return toldToCaller(() => installUrlOf(githubReach(context), { keys, state }, signal))
+}
+
+/** What a browser posts to GitHub to make the workspace's app. @throws AppError conflict where there is one. */
+export function beginApp(context: AppContext, { id: userId, workspaceId }: Actor): GithubManifest {
+  if (githubAppOf(context, workspaceId) !== undefined)
+    throw new AppError('conflict', 'There is a GitHub App already. Install it: GET /v1/github/install leads there.')
+  const state = beginAttempt(context.db, { workspaceId, userId, purpose: 'app' }, context.now())
+  const random = crypto.randomUUID().slice(0, 6)
+  return {
+    action: `${githubReach(context).url}/settings/apps/new?${new URLSearchParams({ state })}`,
+    manifest: JSON.stringify(manifestOf(context.publicUrl, random)),
+  }
+}

@@ -1,0 +1,133 @@
+import { AppError } from '../../../../shared/error.ts'
+import type { SourceHostProblem } from '../../../../shared/source-host.ts'
+import type { AuditFacts } from '../../../http/handlers/call.ts'
+import { newId } from '../../../platform/id.ts'
+import { describeError } from '../../../platform/server-log.ts'
+import type { AppContext } from '../../context.ts'
+import { type GithubAppKeys, githubAppOf } from '../providers/github/apps.ts'
+import { claimedAccount, convertManifest } from '../providers/github/people.ts'
+import { githubReach } from '../providers/reach.ts'
+import { appSecrets } from '../secrets.ts'
+import { insertApp } from '../store/apps.ts'
+import { type AttemptPurpose, takeAttempt } from '../store/attempts.ts'
+import { changeInstallation, insertInstallation, installationOfApp, installationsOf } from '../store/installations.ts'
+import { backToPage, mayConnect, personIn } from './browser.ts'
+import { refuseTooMany } from './gitea.ts'
+
+export interface WayBack {
+  request: Request
+  signal: AbortSignal
+  change<T>(apply: () => T): T
+  note(facts: AuditFacts): void
+}
+
+interface Begun {
+  workspaceId: string
+  userId: string
+}
+
+/** Takes the app that GitHub has made of our manifest. */
+export async function completeApp(
+  context: AppContext,
+  call: WayBack,
+  { code, state }: { code?: string; state?: string },
+): Promise<Response> {
+  return comeBack(context, call, { state, purpose: 'app' }, async (begun) => {
+    const made = await convertManifest(githubReach(context), code ?? '', call.signal)
+    const appId = String(made.id)
+    const secrets = { privateKey: made.pem, webhookSecret: made.webhook_secret ?? '', clientSecret: made.client_secret }
+    const secretsSealed = appSecrets.seal(context.sealer, appId, secrets)
+    return () => {
+      if (githubAppOf(context, begun.workspaceId) !== undefined) return undefined
+      const { slug, client_id: clientId } = made
+      insertApp(context.db, { workspaceId: begun.workspaceId, appId, slug, clientId, secretsSealed, createdAt: context.now() })
+      return appId
+    }
+  })
+}
+
+export interface InstallAnswer {
+  code?: string
+  state?: string
+  installation_id?: string
+}
+
+/** Connects an installation that GitHub tells of, when who brings it may dispose of it. */
+export async function completeInstall(context: AppContext, call: WayBack, answer: InstallAnswer): Promise<Response> {
+  const { code = '', state, installation_id: installationId = '' } = answer
+  return comeBack(context, call, { state, purpose: 'install' }, async ({ workspaceId }) => {
+    const keys = githubAppOf(context, workspaceId)
+    if (keys === undefined) throw new AppError('not_found', 'The workspace has no GitHub App.')
+    const account = await claimedAccount(githubReach(context), { keys, code, installationId }, call.signal)
+    return () => keepGithub(context, workspaceId, { keys, installationId, account })
+  })
+}
+
+/** One browser, that of the person who began it, brings one answer back, once; what it leads to is looked up before anything is kept. */
+async function comeBack(
+  context: AppContext,
+  { request, change, note }: WayBack,
+  { state = '', purpose }: { state: string | undefined; purpose: AttemptPurpose },
+  prepare: (begun: Begun) => Promise<() => string | undefined>,
+): Promise<Response> {
+  const { db, publicUrl, now, log } = context
+  const user = personIn(context, request)
+  const begun = user && takeAttempt(db, { state, userId: user.id, purpose, now: now() })
+  if (user === undefined || begun === undefined) return backToPage(publicUrl, '', 'expired')
+  const { workspaceId } = begun
+  if (!mayConnect(db, user, workspaceId)) return backToPage(publicUrl, workspaceId, 'not_allowed')
+  try {
+    const keep = await prepare(begun)
+    change(() => {
+      if (!mayConnect(db, user, workspaceId)) throw new AppError('forbidden', 'The permission sourcehosts.manage is gone.')
+      const target = keep()
+      const actor = { type: 'user' as const, id: user.id, email: user.email }
+      note({ actor, workspaceIds: [workspaceId], ...(target === undefined ? { isUnchanged: true } : { target }) })
+    })
+    return backToPage(publicUrl, workspaceId)
+  } catch (error) {
+    log.error('source host not connected', describeError(error))
+    return backToPage(publicUrl, workspaceId, problemOf(error))
+  }
+}
+
+const problems: Partial<Record<AppError['code'], SourceHostProblem>> = {
+  forbidden: 'not_yours',
+  conflict: 'taken',
+  payload_too_large: 'full',
+}
+
+const problemOf = (error: unknown): SourceHostProblem => (error instanceof AppError && problems[error.code]) || 'unreachable'
+
+interface Installed {
+  keys: GithubAppKeys
+  installationId: string
+  account: string
+}
+
+/** @throws AppError conflict where another workspace has it. */
+function keepGithub(context: AppContext, workspaceId: string, { keys, installationId, account }: Installed): string {
+  const { db } = context
+  const present = installationOfApp(db, keys.appId, installationId)
+  if (present !== undefined && present.workspaceId !== workspaceId) throw new AppError('conflict', 'Another workspace is connected to it.')
+  const now = context.now()
+  if (present !== undefined) {
+    changeInstallation(db, present.id, { account, problem: null, updatedAt: now })
+    return present.id
+  }
+  refuseTooMany(installationsOf(db, workspaceId).length)
+  const id = newId('sourceHostInstallation', now)
+  const at = { url: githubReach(context).url, appId: keys.appId, externalId: installationId }
+  insertInstallation(db, {
+    id,
+    workspaceId,
+    provider: 'github',
+    ...at,
+    account,
+    secretsSealed: null,
+    problem: null,
+    createdAt: now,
+    updatedAt: now,
+  })
+  return id
+}

@@ -1,0 +1,46 @@
+import { type HostContext, openInstallation } from './open.ts'
+import type { RepositoryToken, SourceHost } from './port.ts'
+import { installationsOf, type StoredInstallation } from './store/installations.ts'
+
+export interface Located {
+  host: SourceHost
+  installation: StoredInstallation
+  /** owner/name */
+  name: string
+}
+
+/** The installation of a workspace that a repository's URL belongs to; undefined for one of elsewhere. Nothing is asked for it. */
+export function locate(context: HostContext, workspaceId: string, url: string): Located | undefined {
+  const at = URL.canParse(url) ? new URL(url) : undefined
+  for (const installation of installationsOf(context.db, workspaceId)) {
+    const name = at && nameBelow(installation.url, at)
+    if (name === undefined || !isOwn(installation, name)) continue
+    return { host: openInstallation(context, installation), installation, name }
+  }
+  return undefined
+}
+
+/** What git reads a repository with; undefined for one of no account that the workspace is connected to. @throws AppError as the port's calls. */
+export async function credentialFor(
+  context: HostContext,
+  { workspaceId, url }: { workspaceId: string; url: string },
+  signal: AbortSignal,
+): Promise<RepositoryToken | undefined> {
+  const located = locate(context, workspaceId, url)
+  return located?.host.tokenFor(located.name, signal)
+}
+
+/** An app has the repositories of its account alone, a person those of all that let them in. */
+const isOwn = ({ appId, account }: StoredInstallation, name: string): boolean =>
+  appId === '' || name.toLowerCase().startsWith(`${account.toLowerCase()}/`)
+
+function nameBelow(hostUrl: string, url: URL): string | undefined {
+  const host = new URL(hostUrl)
+  const base = host.pathname.replace(/\/*$/, '/')
+  if (url.origin !== host.origin || !url.pathname.startsWith(base)) return undefined
+  const name = url.pathname
+    .slice(base.length)
+    .replace(/\.git$/, '')
+    .replace(/\/+$/, '')
+  return /^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+$/.test(name) ? name : undefined
+}

@@ -1,0 +1,22 @@
+import type { AppContext } from '../../context.ts'
+import { changeInstallation, deleteInstallation, type StoredInstallation } from '../store/installations.ts'
+import type { HostEvent } from './event.ts'
+
+type ApplyContext = Pick<AppContext, 'db' | 'now' | 'work'>
+
+const SUSPENDED = 'Its owner has suspended the app at GitHub. Nothing is deployed from there until it is resumed.'
+
+/** Does what an event of an installation leads to, within the transaction of its delivery. Returns whether anything was changed. */
+export function applyEvent({ db, now }: ApplyContext, installation: StoredInstallation, event: HostEvent): boolean {
+  if (event.kind !== 'installation') return false
+  switch (event.action) {
+    case 'deleted':
+      return deleteInstallation(db, installation.id)
+    case 'suspended':
+      changeInstallation(db, installation.id, { problem: SUSPENDED, updatedAt: now() })
+      return true
+    case 'unsuspended':
+      changeInstallation(db, installation.id, { problem: null, updatedAt: now() })
+      return true
+  }
+}

@@ -1,0 +1,92 @@
+import { AppError } from '../../../../shared/error.ts'
+import { maxDeliveryBytes, type SourceHostName } from '../../../../shared/source-host.ts'
+import type { AuditFacts } from '../../../http/handlers/call.ts'
+import { type Answer, answer } from '../../../http/handlers/call.ts'
+import { BODY_DEADLINE_MS, parseJson, readBounded } from '../../../http/input/json-body.ts'
+import { hashToken } from '../../../identity/tokens/token.ts'
+import type { AppContext } from '../../context.ts'
+import { githubAppById } from '../providers/github/apps.ts'
+import { personalSecrets } from '../secrets.ts'
+import { takeDelivery } from '../store/deliveries.ts'
+import { installationById, installationOfApp, type StoredInstallation } from '../store/installations.ts'
+import { applyEvent } from './apply.ts'
+import { eventOf } from './event.ts'
+import { isSigned } from './signature.ts'
+
+export interface Received {
+  request: Request
+  change<T>(apply: () => T): T
+  note(facts: AuditFacts): void
+}
+
+interface Signed {
+  provider: SourceHostName
+  event: string
+  deliveryId: string
+  signature: string
+  body: Uint8Array
+}
+
+/** A delivery of an app at GitHub, which says by a header whose it is. */
+export async function receiveGithub(context: AppContext, call: Received): Promise<Answer<undefined>> {
+  const { headers } = call.request
+  const keys = githubAppById(context, headers.get('x-github-hook-installation-target-id') ?? '')
+  const signature = (headers.get('x-hub-signature-256') ?? '').replace(/^sha256=/, '')
+  const body = await bodyOf(call.request)
+  requireSigned(isSigned(body, signature, keys?.webhookSecret ?? ''))
+  const signed = {
+    provider: 'github',
+    event: headers.get('x-github-event') ?? '',
+    deliveryId: headers.get('x-github-delivery') ?? '',
+    signature,
+    body,
+  } as const
+  return take(context, call, signed, (payload) => installationOfApp(context.db, keys?.appId ?? '', installationIdOf(payload)))
+}
+
+/** A delivery of a webhook at a Gitea, whose URL says whose it is. */
+export async function receiveGitea(context: AppContext, call: Received & { installationId: string }): Promise<Answer<undefined>> {
+  const { headers } = call.request
+  const installation = installationById(context.db, call.installationId)
+  const secret =
+    installation?.provider === 'gitea'
+      ? personalSecrets.open(context.sealer, installation.id, installation.secretsSealed ?? '').webhookSecret
+      : ''
+  const signature = headers.get('x-gitea-signature') ?? headers.get('x-forgejo-signature') ?? ''
+  const body = await bodyOf(call.request)
+  requireSigned(isSigned(body, signature, secret))
+  const event = headers.get('x-gitea-event') ?? headers.get('x-forgejo-event') ?? ''
+  const deliveryId = headers.get('x-gitea-delivery') ?? headers.get('x-forgejo-delivery') ?? ''
+  return take(context, call, { provider: 'gitea', event, deliveryId, signature, body }, () => installation)
+}
+
+function requireSigned(isGenuine: boolean): void {
+  if (!isGenuine) throw new AppError('unauthorized', 'The delivery is not signed with the secret of a webhook that is known here.')
+}
+
+const bodyOf = async (request: Request): Promise<Uint8Array> =>
+  request.body === null ? new Uint8Array() : readBounded(request, { maxBytes: maxDeliveryBytes, deadlineMs: BODY_DEADLINE_MS })
+
+/** What a delivery leads to is written with its id, in one transaction: it is taken once, and wholly. */
+function take(
+  context: AppContext,
+  { change, note }: Received,
+  { provider, event, deliveryId, signature, body }: Signed,
+  installationFor: (payload: unknown) => StoredInstallation | undefined,
+): Answer<undefined> {
+  const payload = parseJson(body)
+  change(() => {
+    if (!takeDelivery(context.db, { provider, deliveryId, signature: hashToken(signature) }, context.now()))
+      throw new AppError('conflict', 'This delivery was taken already.')
+    const installation = installationFor(payload)
+    const isChange = installation !== undefined && applyEvent(context, installation, eventOf(event, payload))
+    const workspaceIds = installation === undefined ? [] : [installation.workspaceId]
+    note(isChange ? { workspaceIds, target: installation?.id ?? '', metadata: { event } } : { isUnchanged: true })
+  })
+  return answer(202, undefined)
+}
+
+function installationIdOf(payload: unknown): string {
+  const { installation } = (payload ?? {}) as { installation?: { id?: unknown } }
+  return typeof installation?.id === 'number' ? String(installation.id) : ''
+}

@@ -1,0 +1,7 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+/** Whether a body was signed with this secret: HMAC-SHA256 in hex, as GitHub and Gitea have it. An empty secret signs nothing. */
+export function isSigned(body: Uint8Array, signature: string, secret: string): boolean {
+  if (secret === '' || !/^[0-9a-f]{64}$/.test(signature)) return false
+  return timingSafeEqual(createHmac('sha256', secret).update(body).digest(), Buffer.from(signature, 'hex'))
+}

@@ -1,0 +1,108 @@
+import type { Database } from 'bun:sqlite'
+import { AppError } from '../../../../shared/error.ts'
+import { describeError } from '../../../platform/server-log.ts'
+import { createDriver } from '../../../platform/work/driver.ts'
+import type { AppContext } from '../../context.ts'
+import { serviceById, servicesOfWorkspace } from '../../services/store.ts'
+import { locate } from '../credential.ts'
+import { openInstallation } from '../open.ts'
+import type { SourceHost } from '../port.ts'
+import { personalSecrets } from '../secrets.ts'
+import { installationById, installationsOf, personalInstallations, type StoredInstallation } from '../store/installations.ts'
+import { type HookStep, nextHookAt, pauseAfter, planHooks } from './plan.ts'
+import { changeHook, forgetHook, hooksOf, wantHook } from './store.ts'
+
+type HookContext = Pick<AppContext, 'after' | 'config' | 'db' | 'log' | 'lookup' | 'now' | 'publicUrl' | 'sealer' | 'stopping'>
+
+export interface HookWork {
+  poke(installationId: string): void
+  /** Looks at the connections of a service's workspace, by the service's id. */
+  readonly ofServices: { poke(serviceId: string): void }
+  pokeAll(): void
+  settled(): Promise<void>
+}
+
+/** Sees to it that each repository that is deployed from has a webhook, where a host has no app with one of its own. */
+export function createHookWork(context: HookContext): HookWork {
+  const driver = createDriver({
+    run: (installationId) => reconcile(context, installationId),
+    onError: (installationId, error) => context.log.error('webhooks at a source host failed', { installationId, ...describeError(error) }),
+    now: context.now,
+    after: context.after,
+    signal: context.stopping,
+  })
+  const pokeThose = (installations: readonly StoredInstallation[]) => {
+    for (const { id } of installations) driver.poke(id)
+  }
+  return {
+    poke: driver.poke,
+    ofServices: {
+      poke(serviceId) {
+        const service = serviceById(context.db, serviceId)
+        if (service !== undefined && service.labels.repo !== '') pokeThose(installationsOf(context.db, service.workspaceId, 'gitea'))
+      },
+    },
+    pokeAll: () => pokeThose(personalInstallations(context.db)),
+    settled: driver.settled,
+  }
+}
+
+async function reconcile(context: HookContext, installationId: string): Promise<number | undefined> {
+  const { db, now } = context
+  const installation = installationById(db, installationId)
+  const host = installation && openedHost(context, installation)
+  if (installation === undefined || host?.hooks === undefined) return undefined
+  const wanted = deployedFrom(context, installation)
+  for (const repo of wanted) wantHook(db, { installationId, repo }, now())
+  for (const step of planHooks({ wanted, hooks: hooksOf(db, installationId), now: now() }))
+    await take(context, { installation, host }, step)
+  return nextHookAt({ wanted, hooks: hooksOf(db, installationId) })
+}
+
+/** Settings may lead elsewhere by now: then there is nobody to ask. */
+function openedHost(context: HookContext, installation: StoredInstallation): SourceHost | undefined {
+  try {
+    return openInstallation(context, installation)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not_configured') return undefined
+    throw error
+  }
+}
+
+function deployedFrom(context: HookContext, { id, workspaceId }: StoredInstallation): ReadonlySet<string> {
+  const located = servicesOfWorkspace(context.db, workspaceId)
+    .filter(({ deletedAt, labels }) => deletedAt === null && labels.repo !== '')
+    .map(({ labels }) => locate(context, workspaceId, labels.repo))
+  return new Set(located.flatMap((one) => (one?.installation.id === id ? [one.name] : [])))
+}
+
+interface At {
+  installation: StoredInstallation
+  host: SourceHost
+}
+
+async function take(context: HookContext, { installation, host }: At, step: HookStep): Promise<void> {
+  const { db, now, publicUrl, sealer, stopping } = context
+  const { hook } = step
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(ASK_MS)])
+  try {
+    if (step.do === 'remove') {
+      if (hook.hookId !== null) await host.hooks?.remove(hook.repo, hook.hookId, signal)
+      return forgetHook(db, hook)
+    }
+    const { webhookSecret: secret } = personalSecrets.open(sealer, installation.id, installation.secretsSealed ?? '')
+    const url = `${publicUrl}/v1/gitea/webhook?installation=${installation.id}`
+    const hookId = await host.hooks?.ensure(hook.repo, { url, secret }, signal)
+    changeHook(db, hook, { hookId: hookId ?? null, problem: null, attempts: 0 })
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    postpone(db, hook, { problem: error.message, now: now() })
+  }
+}
+
+const ASK_MS = 20_000
+
+function postpone(db: Database, hook: Parameters<typeof changeHook>[1], { problem, now }: { problem: string; now: number }): void {
+  const attempts = hook.attempts + 1
+  changeHook(db, hook, { problem, attempts, nextAttemptAt: now + pauseAfter(attempts) })
+}
