@@ -89,6 +89,8 @@ const migrations: Migration[] = [
   { version: 40, up: [messagesAbout], down: '' },
   { version: 41, up: [lineages], down: '' },
   { version: 42, up: [upgrades], down: '' },
+  // Repositories have this number.
+  { version: 43, up: [], down: '' },
   { version: 44, up: [sourceHosts], down: '' },
 ]
 
