@@ -101,7 +101,6 @@ export const sourceHostOperations = defineOperations({
     method: 'GET',
     path: '/v1/github/manifest',
     access: 'sourcehosts.manage',
-    usersOnly: true,
     tag,
     summary: 'What a browser posts to GitHub to make an app for this workspace',
     query: SourceHostQuery,

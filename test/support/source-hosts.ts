@@ -1,7 +1,14 @@
 import { createHmac } from 'node:crypto'
 import { createHookWork, type HookWork } from '../../server/apps/source-hosts/hooks/work.ts'
+import { giteaReach, githubReach } from '../../server/apps/source-hosts/providers/reach.ts'
+import { appSecrets, personalSecrets } from '../../server/apps/source-hosts/secrets.ts'
+import { appOf, insertApp } from '../../server/apps/source-hosts/store/apps.ts'
+import { insertInstallation } from '../../server/apps/source-hosts/store/installations.ts'
+import { newId } from '../../server/platform/id.ts'
+import type { SourceHostName } from '../../shared/source-host.ts'
 import { type CallOptions, call, type Reply } from './client.ts'
 import { freePorts } from './free-ports.ts'
+import { githubApp, githubInstallation, githubKey } from './github.ts'
 import { idleWork } from './idle-parts.ts'
 import { defaultWorkspaceId } from './members.ts'
 import { startTestServer, type TestServer } from './server.ts'
@@ -42,3 +49,25 @@ export async function startSourceHostServer(env: Record<string, string>): Promis
 
 /** The signature of a body, as GitHub and Gitea make it. */
 export const signatureOf = (body: string, secret: string): string => createHmac('sha256', secret).update(body).digest('hex')
+
+/** Connects a workspace to an account, without asking the host; returns its id. */
+export function addInstallation(
+  { db, context }: TestServer,
+  { workspaceId, provider }: { workspaceId: string; provider: SourceHostName },
+): string {
+  const id = newId('sourceHostInstallation')
+  const { url } = provider === 'github' ? githubReach(context) : (giteaReach(context) ?? { url: 'https://git.example.com' })
+  const of = { id, workspaceId, provider, url, account: 'acme', problem: null, createdAt: Date.now(), updatedAt: Date.now() }
+  const secretsSealed = personalSecrets.seal(context.sealer, id, { token: 'token', webhookSecret: 'secret' })
+  if (provider === 'gitea') insertInstallation(db, { ...of, appId: '', externalId: id, secretsSealed })
+  else insertInstallation(db, { ...of, appId: githubApp.id, externalId: String(githubInstallation), secretsSealed: null })
+  return id
+}
+
+/** Gives a workspace the app of the stand-in for GitHub, where it has none. */
+export function addGithubApp({ db, context }: TestServer, workspaceId: string): void {
+  if (appOf(db, workspaceId) !== undefined) return
+  const { id: appId, slug, clientId, clientSecret, webhookSecret } = githubApp
+  const secretsSealed = appSecrets.seal(context.sealer, appId, { privateKey: githubKey(), clientSecret, webhookSecret })
+  insertApp(db, { workspaceId, appId, slug, clientId, secretsSealed, createdAt: Date.now() })
+}

@@ -25,7 +25,12 @@ export async function installUrl(
 }
 
 /** What a browser posts to GitHub to make the workspace's app. @throws AppError conflict where there is one. */
-export function beginApp(context: AppContext, { id: userId, workspaceId }: Actor): GithubManifest {
+export function beginApp(context: AppContext, { id: userId, workspaceId, type }: Actor): GithubManifest {
+  if (type === 'api_key')
+    throw new AppError(
+      'conflict',
+      `An app is made in the browser of a person: ${context.publicUrl}${sourceHostPath('github', workspaceId)}`,
+    )
   if (githubAppOf(context, workspaceId) !== undefined)
     throw new AppError('conflict', 'There is a GitHub App already. Install it: GET /v1/github/install leads there.')
   const state = beginAttempt(context.db, { workspaceId, userId, purpose: 'app' }, context.now())

@@ -1,5 +1,5 @@
 import { AppError } from '../../../../shared/error.ts'
-import type { SourceHostProblem } from '../../../../shared/source-host.ts'
+import { type SourceHostProblem, sourceHostProblems } from '../../../../shared/source-host.ts'
 import type { AuditFacts } from '../../../http/handlers/call.ts'
 import { newId } from '../../../platform/id.ts'
 import { describeError } from '../../../platform/server-log.ts'
@@ -19,6 +19,7 @@ export interface WayBack {
   signal: AbortSignal
   change<T>(apply: () => T): T
   note(facts: AuditFacts): void
+  deny(error: AppError): void
 }
 
 interface Begun {
@@ -66,16 +67,22 @@ export async function completeInstall(context: AppContext, call: WayBack, answer
 /** One browser, that of the person who began it, brings one answer back, once; what it leads to is looked up before anything is kept. */
 async function comeBack(
   context: AppContext,
-  { request, change, note }: WayBack,
+  { request, change, note, deny }: WayBack,
   { state = '', purpose }: { state: string | undefined; purpose: AttemptPurpose },
   prepare: (begun: Begun) => Promise<() => string | undefined>,
 ): Promise<Response> {
   const { db, publicUrl, now, log } = context
+  const refuse = (workspace: string, problem: SourceHostProblem): Response => {
+    note({ isUnchanged: true, metadata: { problem } })
+    // What comes late has tried nothing, and a host that does not answer is no try of anybody's.
+    if (problem !== 'expired' && problem !== 'unreachable') deny(new AppError('forbidden', sourceHostProblems[problem]))
+    return backToPage(publicUrl, workspace, problem)
+  }
   const user = personIn(context, request)
   const begun = user && takeAttempt(db, { state, userId: user.id, purpose, now: now() })
-  if (user === undefined || begun === undefined) return backToPage(publicUrl, '', 'expired')
+  if (user === undefined || begun === undefined) return refuse('', 'expired')
   const { workspaceId } = begun
-  if (!mayConnect(db, user, workspaceId)) return backToPage(publicUrl, workspaceId, 'not_allowed')
+  if (!mayConnect(db, user, workspaceId)) return refuse(workspaceId, 'not_allowed')
   try {
     const keep = await prepare(begun)
     change(() => {
@@ -87,7 +94,7 @@ async function comeBack(
     return backToPage(publicUrl, workspaceId)
   } catch (error) {
     log.error('source host not connected', describeError(error))
-    return backToPage(publicUrl, workspaceId, problemOf(error))
+    return refuse(workspaceId, problemOf(error))
   }
 }
 

@@ -163,7 +163,8 @@ describe('a Gitea', () => {
       reportId: null,
     })
     const told = async (commit: string) =>
-      (await gitea.ask<{ statuses: { status: string; context: string }[] }>(ada, 'GET', `/repos/ada/shop/commits/${commit}/status`)).statuses
+      (await gitea.ask<{ statuses: { status: string; context: string }[] }>(ada, 'GET', `/repos/ada/shop/commits/${commit}/status`))
+        .statuses
 
     test('as a status of the commit, which is no check of it; what others say is', async () => {
       const commit = await gitea.commit(ada, 'shop', 'reported.txt')
