@@ -1,5 +1,5 @@
-import { personalSecrets } from '../../server/apps/source-hosts/secrets.ts'
 import { installationById } from '../../server/apps/source-hosts/store/installations.ts'
+import { personalSecrets } from '../../server/apps/source-hosts/store/secrets.ts'
 import type { sourceHostOperations } from '../../shared/operations/source-hosts.ts'
 import { call } from '../support/client.ts'
 import { type Github, githubApp, githubInstallation, startGithub } from '../support/github.ts'

@@ -2,11 +2,11 @@ import { AppError, invalidValue } from '../../../../shared/error.ts'
 import { newToken } from '../../../identity/tokens/token.ts'
 import { newId } from '../../../platform/id.ts'
 import type { AppContext } from '../../context.ts'
+import { toldToCaller } from '../hosts/repositories.ts'
 import { giteaUserOf } from '../providers/gitea/gitea.ts'
 import { giteaReach } from '../providers/reach.ts'
-import { toldToCaller } from '../repositories.ts'
-import { personalSecrets } from '../secrets.ts'
 import { changeInstallation, insertInstallation, installationsOf, type StoredInstallation } from '../store/installations.ts'
+import { personalSecrets } from '../store/secrets.ts'
 
 /** Connections of a workspace. Each is asked for repositories. */
 const MAX_INSTALLATIONS = 50

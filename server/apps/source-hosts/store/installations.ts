@@ -35,7 +35,7 @@ const installations = tableOf<StoredInstallation>('source_host_installations', {
 /** Adds an installation. */
 export const insertInstallation = (db: Database, installation: StoredInstallation): void => void installations.insert(db, installation)
 
-/** Those of a workspace, oldest first: at all hosts, or at one. */
+/** Installations of a workspace, oldest first: at all hosts, or at one. */
 export const installationsOf = (db: Database, workspaceId: string, provider?: SourceHostName): StoredInstallation[] =>
   installations.all(db, 'WHERE workspace_id = $workspaceId AND ($provider IS NULL OR provider = $provider) ORDER BY id', {
     workspaceId,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { credentialFor } from '../../../../server/apps/source-hosts/credential.ts'
-import { openInstallation } from '../../../../server/apps/source-hosts/open.ts'
+import { credentialFor } from '../../../../server/apps/source-hosts/hosts/credential.ts'
+import { openInstallation } from '../../../../server/apps/source-hosts/hosts/open.ts'
 import type { CommitReport, SourceHost } from '../../../../server/apps/source-hosts/port.ts'
 import { installationById, installationsOf } from '../../../../server/apps/source-hosts/store/installations.ts'
 import type { GithubManifest, Repository, SourceHostStatus } from '../../../../shared/source-host.ts'

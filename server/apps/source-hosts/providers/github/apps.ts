@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { AppError, messageOf } from '../../../../../shared/error.ts'
 import type { AppContext } from '../../../context.ts'
-import { appSecrets } from '../../secrets.ts'
 import { appById, appOf, type StoredApp } from '../../store/apps.ts'
+import { appSecrets } from '../../store/secrets.ts'
 
 /** An app at GitHub with all that acting as it takes. */
 export interface GithubAppKeys {

@@ -1,12 +1,12 @@
-import { AppError } from '../../../shared/error.ts'
-import type { AppContext } from '../context.ts'
-import type { SourceHost } from './port.ts'
-import { openGitea } from './providers/gitea/gitea.ts'
-import { githubAppById } from './providers/github/apps.ts'
-import { openGithub } from './providers/github/github.ts'
-import { giteaReach, githubReach, type Reach } from './providers/reach.ts'
-import { personalSecrets } from './secrets.ts'
-import type { StoredInstallation } from './store/installations.ts'
+import { AppError } from '../../../../shared/error.ts'
+import type { AppContext } from '../../context.ts'
+import type { SourceHost } from '../port.ts'
+import { openGitea } from '../providers/gitea/gitea.ts'
+import { githubAppById } from '../providers/github/apps.ts'
+import { openGithub } from '../providers/github/github.ts'
+import { giteaReach, githubReach, type Reach } from '../providers/reach.ts'
+import type { StoredInstallation } from '../store/installations.ts'
+import { personalSecrets } from '../store/secrets.ts'
 
 export type HostContext = Pick<AppContext, 'config' | 'db' | 'lookup' | 'sealer'>
 

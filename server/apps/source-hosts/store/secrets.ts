@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
-import { json } from '../../platform/db/json-column.ts'
-import type { Sealer } from '../../platform/secrets/seal.ts'
+import { json } from '../../../platform/db/json-column.ts'
+import type { Sealer } from '../../../platform/secrets/seal.ts'
 
 const PersonalSecrets = Type.Object({ token: Type.String(), webhookSecret: Type.String() })
 const AppSecrets = Type.Object({ privateKey: Type.String(), webhookSecret: Type.String(), clientSecret: Type.String() })

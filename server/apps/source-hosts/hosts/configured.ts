@@ -1,8 +1,8 @@
-import { AppError } from '../../../shared/error.ts'
-import { type SourceHostName, sourceHostNames } from '../../../shared/source-host.ts'
+import { AppError } from '../../../../shared/error.ts'
+import { type SourceHostName, sourceHostNames } from '../../../../shared/source-host.ts'
+import { githubAppOf } from '../providers/github/apps.ts'
+import { githubReach } from '../providers/reach.ts'
 import type { HostContext } from './open.ts'
-import { githubAppOf } from './providers/github/apps.ts'
-import { githubReach } from './providers/reach.ts'
 
 export interface ConfiguredHost {
   name: SourceHostName

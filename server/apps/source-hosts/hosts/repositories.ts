@@ -1,7 +1,7 @@
-import { AppError } from '../../../shared/error.ts'
-import type { HostRepository, SourceHost } from './port.ts'
-import { REPOSITORIES_PER_PAGE } from './port.ts'
-import type { StoredInstallation } from './store/installations.ts'
+import { AppError } from '../../../../shared/error.ts'
+import type { HostRepository, SourceHost } from '../port.ts'
+import { REPOSITORIES_PER_PAGE } from '../port.ts'
+import type { StoredInstallation } from '../store/installations.ts'
 
 /** Pages that one request looks through: hosts do not search what an installation has, and take their time. */
 const MAX_PAGES = 20

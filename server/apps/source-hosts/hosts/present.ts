@@ -4,11 +4,11 @@ import {
   type SourceHostName,
   type SourceHostStatus,
   sourceHostPath,
-} from '../../../shared/source-host.ts'
+} from '../../../../shared/source-host.ts'
+import type { HostRepository } from '../port.ts'
+import { installationsOf, type StoredInstallation } from '../store/installations.ts'
 import { hostsFor } from './configured.ts'
 import type { HostContext } from './open.ts'
-import type { HostRepository } from './port.ts'
-import { installationsOf, type StoredInstallation } from './store/installations.ts'
 
 export function statusOf(context: HostContext & { publicUrl: string }, workspaceId: string, only?: SourceHostName): SourceHostStatus {
   const hosts = hostsFor(context, workspaceId, only)

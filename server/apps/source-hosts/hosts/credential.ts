@@ -1,6 +1,6 @@
+import type { RepositoryToken, SourceHost } from '../port.ts'
+import { installationsOf, type StoredInstallation } from '../store/installations.ts'
 import { type HostContext, openInstallation } from './open.ts'
-import type { RepositoryToken, SourceHost } from './port.ts'
-import { installationsOf, type StoredInstallation } from './store/installations.ts'
 
 export interface Located {
   host: SourceHost
