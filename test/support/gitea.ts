@@ -29,7 +29,7 @@ export interface Gitea {
   close(): Promise<void>
 }
 
-const START_MS = 60_000
+const START_MS = 150_000
 const STOP_MS = 10_000
 
 export async function startGitea(): Promise<Gitea> {
@@ -50,7 +50,18 @@ export async function startGitea(): Promise<Gitea> {
     stderr: 'stdout',
   })
   const fetchIt = (path: string, init: RequestInit = {}) => fetch(url + path, { ...init, tls: { ca: tls.authority } })
-  await until('Gitea answers', async () => (await fetchIt('/api/v1/version').catch(() => undefined))?.ok, START_MS)
+  const close = async () => {
+    // Asked to end, it waits for seconds.
+    server.kill('SIGKILL')
+    await server.exited
+    rmSync(dir, { recursive: true, force: true })
+  }
+  try {
+    await until('Gitea answers', async () => (await fetchIt('/api/v1/version').catch(() => undefined))?.ok, START_MS)
+  } catch (error) {
+    await close()
+    throw error
+  }
 
   const gitea: Gitea = {
     url,
@@ -80,12 +91,7 @@ export async function startGitea(): Promise<Gitea> {
       const path = `/repos/${user.name}/${repository}/contents/${file}`
       return (await gitea.ask<{ commit: { sha: string } }>(user, 'POST', path, json)).commit.sha
     },
-    async close() {
-      // Asked to end, it waits for seconds.
-      server.kill('SIGKILL')
-      await server.exited
-      rmSync(dir, { recursive: true, force: true })
-    },
+    close,
   }
   return gitea
 }

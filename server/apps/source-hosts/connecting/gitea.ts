@@ -1,3 +1,4 @@
+import type { Database } from 'bun:sqlite'
 import { AppError, invalidValue } from '../../../../shared/error.ts'
 import { newToken } from '../../../identity/tokens/token.ts'
 import { newId } from '../../../platform/id.ts'
@@ -43,8 +44,9 @@ export function keepGitea(
 ): StoredInstallation {
   const { db, sealer } = context
   const now = context.now()
-  const others = installationsOf(db, workspaceId)
-  const present = others.find((one) => one.provider === 'gitea' && one.url === url && one.externalId === externalId)
+  const present = installationsOf(db, workspaceId).find(
+    (one) => one.provider === 'gitea' && one.url === url && one.externalId === externalId,
+  )
   if (present !== undefined) {
     const { webhookSecret } = personalSecrets.open(sealer, present.id, present.secretsSealed ?? '')
     const change = {
@@ -56,7 +58,11 @@ export function keepGitea(
     changeInstallation(db, present.id, change)
     return { ...present, ...change }
   }
-  refuseTooMany(others.length)
+  if (isFull(db, workspaceId))
+    throw new AppError(
+      'conflict',
+      `This workspace is connected to ${MAX_INSTALLATIONS} accounts, the most there can be. Disconnect one that nobody needs.`,
+    )
   const id = newId('sourceHostInstallation', now)
   const secretsSealed = personalSecrets.seal(sealer, id, { token, webhookSecret: newToken() })
   const times = { createdAt: now, updatedAt: now }
@@ -76,10 +82,5 @@ export function keepGitea(
   return made
 }
 
-export function refuseTooMany(count: number): void {
-  if (count < MAX_INSTALLATIONS) return
-  throw new AppError(
-    'conflict',
-    `This workspace is connected to ${MAX_INSTALLATIONS} accounts, the most there can be. Disconnect one that nobody needs.`,
-  )
-}
+/** Whether a workspace is connected to as many accounts as it may be. */
+export const isFull = (db: Database, workspaceId: string): boolean => installationsOf(db, workspaceId).length >= MAX_INSTALLATIONS

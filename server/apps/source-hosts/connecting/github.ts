@@ -9,10 +9,10 @@ import { claimedAccount, convertManifest } from '../providers/github/people.ts'
 import { githubReach } from '../providers/reach.ts'
 import { insertApp } from '../store/apps.ts'
 import { type AttemptPurpose, takeAttempt } from '../store/attempts.ts'
-import { changeInstallation, insertInstallation, installationOfApp, installationsOf } from '../store/installations.ts'
+import { changeInstallation, insertInstallation, installationOfApp } from '../store/installations.ts'
 import { appSecrets } from '../store/secrets.ts'
 import { backToPage, mayConnect, personIn } from './browser.ts'
-import { refuseTooMany } from './gitea.ts'
+import { isFull } from './gitea.ts'
 
 export interface WayBack {
   request: Request
@@ -27,6 +27,9 @@ interface Begun {
   userId: string
 }
 
+/** What was kept, or why nothing was; neither where it is there already. */
+type Kept = { target?: string } | { problem: SourceHostProblem }
+
 /** Takes the app that GitHub has made of our manifest. */
 export async function completeApp(
   context: AppContext,
@@ -39,10 +42,10 @@ export async function completeApp(
     const secrets = { privateKey: made.pem, webhookSecret: made.webhook_secret ?? '', clientSecret: made.client_secret }
     const secretsSealed = appSecrets.seal(context.sealer, appId, secrets)
     return () => {
-      if (githubAppOf(context, begun.workspaceId) !== undefined) return undefined
+      if (githubAppOf(context, begun.workspaceId) !== undefined) return {}
       const { slug, client_id: clientId } = made
       insertApp(context.db, { workspaceId: begun.workspaceId, appId, slug, clientId, secretsSealed, createdAt: context.now() })
-      return appId
+      return { target: appId }
     }
   })
 }
@@ -69,7 +72,7 @@ async function comeBack(
   context: AppContext,
   { request, change, note, deny }: WayBack,
   { state = '', purpose }: { state: string | undefined; purpose: AttemptPurpose },
-  prepare: (begun: Begun) => Promise<() => string | undefined>,
+  prepare: (begun: Begun) => Promise<() => Kept>,
 ): Promise<Response> {
   const { db, publicUrl, now, log } = context
   const refuse = (workspace: string, problem: SourceHostProblem): Response => {
@@ -85,26 +88,24 @@ async function comeBack(
   if (!mayConnect(db, user, workspaceId)) return refuse(workspaceId, 'not_allowed')
   try {
     const keep = await prepare(begun)
-    change(() => {
-      if (!mayConnect(db, user, workspaceId)) throw new AppError('forbidden', 'The permission sourcehosts.manage is gone.')
-      const target = keep()
+    const kept = change((): Kept => {
+      if (!mayConnect(db, user, workspaceId)) return { problem: 'not_allowed' }
+      const made = keep()
       const actor = { type: 'user' as const, id: user.id, email: user.email }
-      note({ actor, workspaceIds: [workspaceId], ...(target === undefined ? { isUnchanged: true } : { target }) })
+      if ('target' in made && made.target !== undefined) note({ actor, workspaceIds: [workspaceId], target: made.target })
+      else note({ actor, workspaceIds: [workspaceId], isUnchanged: true })
+      return made
     })
-    return backToPage(publicUrl, workspaceId)
+    return 'problem' in kept ? refuse(workspaceId, kept.problem) : backToPage(publicUrl, workspaceId)
   } catch (error) {
     log.error('source host not connected', describeError(error))
     return refuse(workspaceId, problemOf(error))
   }
 }
 
-const problems: Partial<Record<AppError['code'], SourceHostProblem>> = {
-  forbidden: 'not_yours',
-  conflict: 'taken',
-  payload_too_large: 'full',
-}
-
-const problemOf = (error: unknown): SourceHostProblem => (error instanceof AppError && problems[error.code]) || 'unreachable'
+/** A host that refuses refuses the person; all else is no answer that can be gone by. */
+const problemOf = (error: unknown): SourceHostProblem =>
+  error instanceof AppError && error.code === 'forbidden' ? 'not_yours' : 'unreachable'
 
 interface Installed {
   keys: GithubAppKeys
@@ -112,17 +113,16 @@ interface Installed {
   account: string
 }
 
-/** @throws AppError conflict where another workspace has it. */
-function keepGithub(context: AppContext, workspaceId: string, { keys, installationId, account }: Installed): string {
+function keepGithub(context: AppContext, workspaceId: string, { keys, installationId, account }: Installed): Kept {
   const { db } = context
   const present = installationOfApp(db, keys.appId, installationId)
-  if (present !== undefined && present.workspaceId !== workspaceId) throw new AppError('conflict', 'Another workspace is connected to it.')
+  if (present !== undefined && present.workspaceId !== workspaceId) return { problem: 'taken' }
   const now = context.now()
   if (present !== undefined) {
     changeInstallation(db, present.id, { account, problem: null, updatedAt: now })
-    return present.id
+    return { target: present.id }
   }
-  refuseTooMany(installationsOf(db, workspaceId).length)
+  if (isFull(db, workspaceId)) return { problem: 'full' }
   const id = newId('sourceHostInstallation', now)
   const at = { url: githubReach(context).url, appId: keys.appId, externalId: installationId }
   insertInstallation(db, {
@@ -136,5 +136,5 @@ function keepGithub(context: AppContext, workspaceId: string, { keys, installati
     createdAt: now,
     updatedAt: now,
   })
-  return id
+  return { target: id }
 }

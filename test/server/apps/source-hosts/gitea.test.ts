@@ -32,7 +32,7 @@ describe('a Gitea', () => {
     const stored = installationById(world.server.db, installation.id)
     if (stored === undefined) throw new Error('It is not connected')
     host = openInstallation(world.server.context, stored)
-  }, 90_000)
+  }, 180_000)
   afterAll(async () => {
     await world?.close()
     await gitea?.close()
