@@ -5,6 +5,7 @@ import { setUpTwoFactor, showTwoFactor } from './account/two-factor.ts'
 import { showProof, useProof } from './account/two-factor-proof.ts'
 import { unlinkIdentity } from './account/unlink.ts'
 import { showUnsubscribe, unsubscribe } from './account/unsubscribe.ts'
+import { showDeploy } from './deploys/deploy.ts'
 import { guidePages } from './guide/show.ts'
 import { redirect } from './page/reply.ts'
 import type { Page } from './page/request.ts'
@@ -26,6 +27,7 @@ export const pages: Readonly<Record<string, { get?: Page; post?: Page }>> = {
   '/invite': { get: showInvite, post: acceptInvite },
   '/reset-password': { get: showReset, post: resetPassword },
   '/unsubscribe': { get: showUnsubscribe, post: unsubscribe },
+  '/deploys': { get: showDeploy },
   '/source-hosts/github': { get: showGithub },
   '/source-hosts/gitea': { get: showGitea, post: connectGitea },
   '/account': { get: showAccount },
