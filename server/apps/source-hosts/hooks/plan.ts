@@ -26,9 +26,3 @@ export function nextHookAt({ wanted, hooks }: Omit<HookFacts, 'now'>): number | 
   const waiting = hooks.filter(({ repo, hookId }) => hookId === null || !wanted.has(repo))
   return waiting.length === 0 ? undefined : Math.min(...waiting.map(({ nextAttemptAt }) => nextAttemptAt))
 }
-
-const MINUTE_MS = 60_000
-const LONGEST_PAUSE_MS = 6 * 60 * MINUTE_MS
-
-/** A host that does not let us is asked ever more rarely, but for good: somebody may give the right later. */
-export const pauseAfter = (attempts: number): number => Math.min(MINUTE_MS * 2 ** Math.max(0, attempts - 1), LONGEST_PAUSE_MS)

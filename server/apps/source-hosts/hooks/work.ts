@@ -5,11 +5,12 @@ import { createDriver } from '../../../platform/work/driver.ts'
 import type { AppContext } from '../../context.ts'
 import { serviceById, servicesOfWorkspace } from '../../services/store.ts'
 import { locate } from '../hosts/credential.ts'
-import { openInstallation } from '../hosts/open.ts'
+import { openIfConfigured } from '../hosts/open.ts'
+import { pauseAfter } from '../pauses.ts'
 import type { SourceHost } from '../port.ts'
 import { installationById, installationsOf, personalInstallations, type StoredInstallation } from '../store/installations.ts'
 import { personalSecrets } from '../store/secrets.ts'
-import { type HookStep, nextHookAt, pauseAfter, planHooks } from './plan.ts'
+import { type HookStep, nextHookAt, planHooks } from './plan.ts'
 import { changeHook, forgetHook, hooksOf, wantHook } from './store.ts'
 
 type HookContext = Pick<AppContext, 'after' | 'config' | 'db' | 'log' | 'lookup' | 'now' | 'publicUrl' | 'sealer' | 'stopping'>
@@ -50,23 +51,13 @@ export function createHookWork(context: HookContext): HookWork {
 async function reconcile(context: HookContext, installationId: string): Promise<number | undefined> {
   const { db, now } = context
   const installation = installationById(db, installationId)
-  const host = installation && openedHost(context, installation)
+  const host = installation && openIfConfigured(context, installation)
   if (installation === undefined || host?.hooks === undefined) return undefined
   const wanted = deployedFrom(context, installation)
   for (const repo of wanted) wantHook(db, { installationId, repo }, now())
   for (const step of planHooks({ wanted, hooks: hooksOf(db, installationId), now: now() }))
     await take(context, { installation, host }, step)
   return nextHookAt({ wanted, hooks: hooksOf(db, installationId) })
-}
-
-/** Settings may lead elsewhere by now: then there is nobody to ask. */
-function openedHost(context: HookContext, installation: StoredInstallation): SourceHost | undefined {
-  try {
-    return openInstallation(context, installation)
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'not_configured') return undefined
-    throw error
-  }
 }
 
 function deployedFrom(context: HookContext, { id, workspaceId }: StoredInstallation): ReadonlySet<string> {
@@ -82,9 +73,8 @@ interface At {
 }
 
 async function take(context: HookContext, { installation, host }: At, step: HookStep): Promise<void> {
-  const { db, now, publicUrl, sealer, stopping } = context
+  const { db, now, publicUrl, sealer, stopping: signal } = context
   const { hook } = step
-  const signal = AbortSignal.any([stopping, AbortSignal.timeout(ASK_MS)])
   try {
     if (step.do === 'remove') {
       if (hook.hookId !== null) await host.hooks?.remove(hook.repo, hook.hookId, signal)
@@ -99,8 +89,6 @@ async function take(context: HookContext, { installation, host }: At, step: Hook
     postpone(db, hook, { problem: error.message, now: now() })
   }
 }
-
-const ASK_MS = 20_000
 
 function postpone(db: Database, hook: Parameters<typeof changeHook>[1], { problem, now }: { problem: string; now: number }): void {
   const attempts = hook.attempts + 1

@@ -14,6 +14,16 @@ export type HostContext = Pick<AppContext, 'config' | 'db' | 'lookup' | 'sealer'
 export const openInstallation = (context: HostContext, installation: StoredInstallation): SourceHost =>
   openers[installation.provider](context, installation)
 
+/** Such a host, or undefined where settings lead elsewhere by now: then there is nobody to ask. */
+export function openIfConfigured(context: HostContext, installation: StoredInstallation): SourceHost | undefined {
+  try {
+    return openInstallation(context, installation)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not_configured') return undefined
+    throw error
+  }
+}
+
 const openers = {
   gitea(context: HostContext, { id, account, url, secretsSealed }: StoredInstallation): SourceHost {
     const reach = sameHost(giteaReach(context), url, 'CP_GITEA_URL')
