@@ -14,9 +14,6 @@ export function newId(kind: IdKind, now = Date.now()): string {
   return `${idPrefix[kind]}-${timeLetters(latestMs)}${randomLetters(RANDOM_LETTERS)}${idSuffix[kind] ?? ''}`
 }
 
-/** An id that no id of its kind made from this time on (ms since 1970) is less than. */
-export const lowestIdAt = (kind: IdKind, at: number): string => `${idPrefix[kind]}-${timeLetters(at)}`
-
 /** Replicas are told from what is written to by the last letter of their ids, as clients of Render's API know them. */
 export const newReplicaId = (now?: number): string => newId('postgres', now).replace(/-a$/, '-b')
 

@@ -14,7 +14,6 @@ import { createUpgradeWork } from '../../apps/postgres/upgrade/work.ts'
 import { createWays } from '../../apps/replication/ways.ts'
 import { servicesToWatch } from '../../apps/services/store.ts'
 import { createHookWork } from '../../apps/source-hosts/hooks/work.ts'
-import { createReportWork, type ReportWork } from '../../apps/source-hosts/reports/work.ts'
 import { createTransferWork } from '../../apps/transfers/work/work.ts'
 import { createWebhookWork } from '../../apps/webhooks/dispatch/work.ts'
 import type { AcmeSettings } from '../../edge/certificates/acme/settings.ts'
@@ -80,7 +79,7 @@ export function createWork(
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
     start() {
       open()
-      const stopListening = listen(context, { keeper, notifications, reports })
+      const stopListening = listen(context, { keeper, notifications })
       publishRoutes(context)
       pokeAll()
       watchHeld(context)
@@ -103,11 +102,10 @@ export function createWork(
   const jobs = createJobWork(context)
   const webhooks = createWebhookWork(context)
   const sourceHooks = createHookWork(context)
-  const reports = createReportWork(context)
   const notifications = createNotificationWork(context)
   const driver = createServiceDriver(context)
   const workspaces = createWorkspaceWork(context, workspaceContents(context))
-  const periodic = [jobs, workspaces, webhooks, sourceHooks, reports, notifications, ...databases]
+  const periodic = [jobs, workspaces, webhooks, sourceHooks, notifications, ...databases]
 
   function pokeAll(): void {
     for (const part of [keeper, ...periodic]) part.pokeAll()
@@ -149,15 +147,13 @@ const createServiceDriver = (context: Context): Driver =>
 interface Listeners {
   keeper: Keeper
   notifications: NotificationWork
-  reports: ReportWork
 }
 
 /** Has what happens reach who works on it. Returns what ends that. */
-function listen({ db, engine, work }: Context, { keeper, notifications, reports }: Listeners): (() => void)[] {
+function listen({ db, engine, work }: Context, { keeper, notifications }: Listeners): (() => void)[] {
   return [
     onEvents(db, (workspaceId) => work.poke('webhooks', workspaceId)),
     onEvents(db, notifications.poke),
-    onEvents(db, reports.poke),
     engine.onExit(keeper.poke),
     keeper.onChange((owner) => pokeOwner(work, owner)),
   ]

@@ -42,9 +42,6 @@ export const installationsOf = (db: Database, workspaceId: string, provider?: So
     provider: provider ?? null,
   })
 
-/** The installations of all workspaces. */
-export const allInstallations = (db: Database): StoredInstallation[] => installations.all(db, 'ORDER BY id')
-
 /** All installations at a host that have webhooks of single repositories. */
 export const personalInstallations = (db: Database): StoredInstallation[] => installations.all(db, "WHERE app_id = '' ORDER BY id")
 

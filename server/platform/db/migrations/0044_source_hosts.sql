@@ -62,17 +62,3 @@ CREATE TABLE source_host_hooks (
   next_attempt_at INTEGER NOT NULL,
   PRIMARY KEY (installation_id, repo)
 ) STRICT, WITHOUT ROWID;
-
--- What was told of deploys at the hosts of their commits. It is kept for as long as it may still have to be told.
-CREATE TABLE source_host_reports (
-  deploy_id TEXT PRIMARY KEY REFERENCES deploys (id) ON DELETE CASCADE,
-  installation_id TEXT NOT NULL REFERENCES source_host_installations (id) ON DELETE CASCADE,
-  -- The host's id of the report, to go on with.
-  report_id TEXT,
-  -- State that was told last; null before the first.
-  told TEXT,
-  problem TEXT,
-  attempts INTEGER NOT NULL DEFAULT 0,
-  next_attempt_at INTEGER NOT NULL DEFAULT 0
-) STRICT, WITHOUT ROWID;
-CREATE INDEX source_host_reports_by_installation ON source_host_reports (installation_id);
