@@ -72,6 +72,7 @@ export const idleWork: Work = {
   cancelTransfer() {},
   transferProgress: async () => undefined,
   keepLastBackup: async () => {},
+  isBackingUp: () => false,
   untilLogReceived: async () => {},
   deployEnded() {},
   whenDeploysSettled: async () => {},

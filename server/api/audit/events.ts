@@ -176,6 +176,7 @@ export const auditEvents: AuditEvents<ApiContext> = {
   cancelPostgresImport: { event: 'postgres.import_canceled', ...ofPostgres },
   failoverPostgres: { event: 'postgres.failed_over', ...ofPostgres },
   rollBackPostgres: { event: 'postgres.rolled_back', ...ofPostgres },
+  confirmUpgradedPostgres: { event: 'postgres.upgrade_confirmed', ...ofPostgres },
   restartPostgres: { event: 'postgres.restarted', ...ofPostgres },
 
   createKeyValue: { event: 'key_value.created', ...made },

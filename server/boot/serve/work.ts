@@ -75,6 +75,7 @@ export function createWork(
     cancelTransfer: (id) => afterChange(base.db, () => transfers.cancel(id)),
     transferProgress: (id) => transfers.progress(id),
     keepLastBackup: (datastoreId) => backups.keepLast(datastoreId),
+    isBackingUp: (datastoreId) => backups.isTaking(datastoreId),
     untilLogReceived: (datastoreId) => backups.untilLogReceived(datastoreId),
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
     start() {

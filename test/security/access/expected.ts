@@ -217,6 +217,7 @@ export const expected: Record<OperationId, Expected> = {
   failoverPostgres: entry('datastores.update', 409),
   // Nothing was ever upgraded.
   rollBackPostgres: entry('datastores.update', 409),
+  confirmUpgradedPostgres: entry('datastores.update', 409),
   restartPostgres: entry('datastores.update', 202),
   listPostgresBackups: read('datastores.read'),
   // Nothing of it has ever run that there could be a backup of.

@@ -52,6 +52,7 @@ export const inProtected: Record<OfPlaced | Declared, InProtected> = {
   resumePostgres: 'allowed',
   failoverPostgres: 'allowed',
   rollBackPostgres: 'refused',
+  confirmUpgradedPostgres: 'refused',
   restartPostgres: 'allowed',
   listPostgresBackups: 'allowed',
   createPostgresBackup: 'allowed',
