@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { createHookWork, type HookWork } from '../../server/apps/source-hosts/hooks/work.ts'
 import { giteaReach, githubReach } from '../../server/apps/source-hosts/providers/reach.ts'
-import { appOf, insertApp } from '../../server/apps/source-hosts/store/apps.ts'
+import { appOf, keepApp } from '../../server/apps/source-hosts/store/apps.ts'
 import { insertInstallation } from '../../server/apps/source-hosts/store/installations.ts'
 import { appSecrets, personalSecrets } from '../../server/apps/source-hosts/store/secrets.ts'
 import { newId } from '../../server/platform/id.ts'
@@ -67,7 +67,7 @@ export function addInstallation(
 /** Gives a workspace the app of the stand-in for GitHub, where it has none. */
 export function addGithubApp({ db, context }: TestServer, workspaceId: string): void {
   if (appOf(db, workspaceId) !== undefined) return
-  const { id: appId, slug, clientId, clientSecret, webhookSecret } = githubApp
+  const { id: appId, clientId, clientSecret, webhookSecret } = githubApp
   const secretsSealed = appSecrets.seal(context.sealer, appId, { privateKey: githubKey(), clientSecret, webhookSecret })
-  insertApp(db, { workspaceId, appId, slug, clientId, secretsSealed, createdAt: Date.now() })
+  keepApp(db, { workspaceId, appId, clientId, secretsSealed, createdAt: Date.now() })
 }

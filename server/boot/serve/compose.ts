@@ -2,6 +2,8 @@ import { datastoreById, isDatastore } from '../../apps/datastores/store.ts'
 import { createLinkPublisher } from '../../apps/private-network/publish.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { passOverUsedUids } from '../../apps/services/user-ids.ts'
+import { sharedApp } from '../../apps/source-hosts/providers/github/apps.ts'
+import { giteaAuthority } from '../../apps/source-hosts/providers/reach.ts'
 import { acmeSettingsOf } from '../../edge/certificates/acme/settings.ts'
 import { hasCertificate } from '../../edge/certificates/store/certificates.ts'
 import { ensureIngressProof } from '../../edge/routing/ingress-proof.ts'
@@ -82,6 +84,8 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const acme = acmeSettingsOf(config)
   const hostServices = hostServicesOf(config)
   providerSettingsOf(config)
+  sharedApp(config)
+  giteaAuthority(config)
   const mailer = parts.mailer ?? createMailer(mailSettingsOf(config))
   const paths = pathsOf(config.CP_DATA_DIR, config.CP_MASTER_KEY_FILE)
   await ensureDataFolders(paths)

@@ -1,6 +1,6 @@
 import { type SourceHostProblem, type SourceHostStatus, sourceHostProblems } from '../../../../shared/source-host.ts'
 import { hidden, problemSummary } from '../markup/form.ts'
-import { type Content, html } from '../markup/html.ts'
+import { type Content, type Html, html } from '../markup/html.ts'
 import { pagePolicy } from '../page/document.ts'
 import { type PageReply, redirect, show } from '../page/reply.ts'
 import { type PageRequest, problemOf, viewerOf } from '../page/request.ts'
@@ -15,7 +15,10 @@ export async function showGithub(request: PageRequest): Promise<PageReply> {
   const query = ownerId === '' ? {} : { query: { ownerId } }
   const asked = await request.ask('getGithubStatus', query)
   if (!asked.isDone) return failed(viewer, { status: asked.status, message: problemOf(asked).message })
-  return asked.body.configured ? installPage(request, { viewer, query, status: asked.body }) : makePage(request, { viewer, query })
+  const isNew = request.url.searchParams.get('app') === 'new'
+  return asked.body.configured && !isNew
+    ? installPage(request, { viewer, query, status: asked.body })
+    : makePage(request, { viewer, query })
 }
 
 interface Asking {
@@ -41,7 +44,9 @@ ${told(request)}
 
 async function installPage(request: PageRequest, { viewer, query, status }: Asking & { status: SourceHostStatus }): Promise<PageReply> {
   const install = await request.ask('getGithubInstall', query)
-  if (!install.isDone) return failed(viewer, { status: install.status, message: problemOf(install).message })
+  const another = `/source-hosts/github?${new URLSearchParams({ ...query.query, app: 'new' })}`
+  const remake = html`<p class="quiet">If the app is not at GitHub any more, <a href="${another}">make another</a>.</p>`
+  if (!install.isDone) return failed(viewer, { status: install.status, message: problemOf(install).message, next: remake })
   return show({
     title: 'Connect GitHub',
     viewer,
@@ -50,12 +55,13 @@ ${told(request)}
 ${connectedList(status)}
 <p>At GitHub you choose the account, and which of its repositories are let in.</p>
 <p><a class="button" href="${install.body.url}">Choose repositories at GitHub</a></p>
+${!status.installed && remake}
 </div>`,
   })
 }
 
-const failed = (viewer: string, { status, message }: { status: number; message: string }): PageReply =>
-  show({ title: 'Connect GitHub', viewer, status, body: html`<div class="card">${problemSummary({ message, fields: {} })}</div>` })
+const failed = (viewer: string, { status, message, next }: { status: number; message: string; next?: Html }): PageReply =>
+  show({ title: 'Connect GitHub', viewer, status, body: html`<div class="card">${problemSummary({ message, fields: {} })}${next}</div>` })
 
 function told({ url }: PageRequest): Content {
   const error = url.searchParams.get('error') ?? ''

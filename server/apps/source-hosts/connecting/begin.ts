@@ -8,7 +8,9 @@ import { githubAppOf } from '../providers/github/apps.ts'
 import { manifestOf } from '../providers/github/manifest.ts'
 import { installUrlOf } from '../providers/github/people.ts'
 import { githubReach } from '../providers/reach.ts'
+import { appOf } from '../store/apps.ts'
 import { beginAttempt } from '../store/attempts.ts'
+import { installationsOf } from '../store/installations.ts'
 
 /** Where a browser connects an account. Programs get the page on which a person goes on. */
 export async function installUrl(
@@ -24,14 +26,20 @@ export async function installUrl(
   return toldToCaller(() => installUrlOf(githubReach(context), { keys, state }, signal))
 }
 
-/** What a browser posts to GitHub to make the workspace's app. @throws AppError conflict where there is one. */
+/** Whether accounts are connected through the app that a workspace has made: another in its place would lose them. */
+export function isAppUsed({ db }: Pick<AppContext, 'db'>, workspaceId: string): boolean {
+  const app = appOf(db, workspaceId)
+  return app !== undefined && installationsOf(db, workspaceId, 'github').some(({ appId }) => appId === app.appId)
+}
+
+/** What a browser posts to GitHub to make the workspace's app. @throws AppError conflict where there is one that is used. */
 export function beginApp(context: AppContext, { id: userId, workspaceId, type }: Actor): GithubManifest {
   if (type === 'api_key')
     throw new AppError(
       'conflict',
       `An app is made in the browser of a person: ${context.publicUrl}${sourceHostPath('github', workspaceId)}`,
     )
-  if (githubAppOf(context, workspaceId) !== undefined)
+  if (context.config.CP_GITHUB_APP_ID !== undefined || isAppUsed(context, workspaceId))
     throw new AppError('conflict', 'There is a GitHub App already. Install it: GET /v1/github/install leads there.')
   const state = beginAttempt(context.db, { workspaceId, userId, purpose: 'app' }, context.now())
   const random = crypto.randomUUID().slice(0, 6)

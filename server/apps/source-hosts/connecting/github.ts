@@ -7,10 +7,11 @@ import type { AppContext } from '../../context.ts'
 import { type GithubAppKeys, githubAppOf } from '../providers/github/apps.ts'
 import { claimedAccount, convertManifest } from '../providers/github/people.ts'
 import { githubReach } from '../providers/reach.ts'
-import { insertApp } from '../store/apps.ts'
+import { keepApp } from '../store/apps.ts'
 import { type AttemptPurpose, takeAttempt } from '../store/attempts.ts'
 import { changeInstallation, insertInstallation, installationOfApp } from '../store/installations.ts'
 import { appSecrets } from '../store/secrets.ts'
+import { isAppUsed } from './begin.ts'
 import { backToPage, mayConnect, personIn } from './browser.ts'
 import { isFull } from './gitea.ts'
 
@@ -42,9 +43,9 @@ export async function completeApp(
     const secrets = { privateKey: made.pem, webhookSecret: made.webhook_secret ?? '', clientSecret: made.client_secret }
     const secretsSealed = appSecrets.seal(context.sealer, appId, secrets)
     return () => {
-      if (githubAppOf(context, begun.workspaceId) !== undefined) return {}
-      const { slug, client_id: clientId } = made
-      insertApp(context.db, { workspaceId: begun.workspaceId, appId, slug, clientId, secretsSealed, createdAt: context.now() })
+      if (isAppUsed(context, begun.workspaceId)) return {}
+      const { client_id: clientId } = made
+      keepApp(context.db, { workspaceId: begun.workspaceId, appId, clientId, secretsSealed, createdAt: context.now() })
       return { target: appId }
     }
   })

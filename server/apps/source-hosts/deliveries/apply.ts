@@ -6,9 +6,12 @@ type ApplyContext = Pick<AppContext, 'db' | 'now' | 'work'>
 
 const SUSPENDED = 'Its owner has suspended the app at GitHub. Nothing is deployed from there until it is resumed.'
 
-/** Does what an event of an installation leads to, within the transaction of its delivery. Returns whether anything was changed. */
+/**
+ * Does what an event of an installation leads to, within the transaction of its delivery. Returns whether anything was changed. Only apps
+ * are told of their installations: the secret of a repository's webhook is seen by whoever administers that repository.
+ */
 export function applyEvent({ db, now }: ApplyContext, installation: StoredInstallation, event: HostEvent): boolean {
-  if (event.kind !== 'installation') return false
+  if (event.kind !== 'installation' || installation.appId === '') return false
   switch (event.action) {
     case 'deleted':
       return deleteInstallation(db, installation.id)

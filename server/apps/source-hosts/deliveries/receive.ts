@@ -1,5 +1,5 @@
 import { AppError } from '../../../../shared/error.ts'
-import { maxDeliveryBytes, type SourceHostName } from '../../../../shared/source-host.ts'
+import { maxDeliveryBytes } from '../../../../shared/source-host.ts'
 import type { AuditFacts } from '../../../http/handlers/call.ts'
 import { type Answer, answer } from '../../../http/handlers/call.ts'
 import { BODY_DEADLINE_MS, parseJson, readBounded } from '../../../http/input/json-body.ts'
@@ -20,12 +20,15 @@ export interface Received {
 }
 
 interface Signed {
-  provider: SourceHostName
+  /** Whose secret it is signed with. */
+  sender: string
   event: string
   deliveryId: string
   signature: string
   body: Uint8Array
 }
+
+const DELIVERY_ID = /^[\w-]{1,64}$/
 
 /** A delivery of an app at GitHub, which says by a header whose it is. */
 export async function receiveGithub(context: AppContext, call: Received): Promise<Answer<undefined>> {
@@ -35,12 +38,12 @@ export async function receiveGithub(context: AppContext, call: Received): Promis
   const body = await bodyOf(call.request)
   requireSigned(isSigned(body, signature, keys?.webhookSecret ?? ''))
   const signed = {
-    provider: 'github',
+    sender: `app:${keys?.appId}`,
     event: headers.get('x-github-event') ?? '',
     deliveryId: headers.get('x-github-delivery') ?? '',
     signature,
     body,
-  } as const
+  }
   return take(context, call, signed, (payload) => installationOfApp(context.db, keys?.appId ?? '', installationIdOf(payload)))
 }
 
@@ -57,7 +60,7 @@ export async function receiveGitea(context: AppContext, call: Received & { insta
   requireSigned(isSigned(body, signature, secret))
   const event = headers.get('x-gitea-event') ?? headers.get('x-forgejo-event') ?? ''
   const deliveryId = headers.get('x-gitea-delivery') ?? headers.get('x-forgejo-delivery') ?? ''
-  return take(context, call, { provider: 'gitea', event, deliveryId, signature, body }, () => installation)
+  return take(context, call, { sender: call.installationId, event, deliveryId, signature, body }, () => installation)
 }
 
 function requireSigned(isGenuine: boolean): void {
@@ -71,13 +74,13 @@ const bodyOf = async (request: Request): Promise<Uint8Array> =>
 function take(
   context: AppContext,
   { change, note }: Received,
-  { provider, event, deliveryId, signature, body }: Signed,
+  { sender, event, deliveryId, signature, body }: Signed,
   installationFor: (payload: unknown) => StoredInstallation | undefined,
 ): Answer<undefined> {
+  if (!DELIVERY_ID.test(deliveryId)) throw new AppError('bad_request', 'The delivery has no id of the form that hosts give.')
   const payload = parseJson(body)
   change(() => {
-    if (!takeDelivery(context.db, { provider, deliveryId, signature: hashToken(signature) }, context.now()))
-      throw new AppError('conflict', 'This delivery was taken already.')
+    takeDelivery(context.db, { sender, deliveryId, signature: hashToken(signature) }, context.now())
     const installation = installationFor(payload)
     const isChange = installation !== undefined && applyEvent(context, installation, eventOf(event, payload))
     const workspaceIds = installation === undefined ? [] : [installation.workspaceId]

@@ -1,7 +1,7 @@
 import { AppError } from '../../../../shared/error.ts'
 import { type SourceHostName, sourceHostNames } from '../../../../shared/source-host.ts'
-import { githubAppOf } from '../providers/github/apps.ts'
 import { githubReach } from '../providers/reach.ts'
+import { appOf } from '../store/apps.ts'
 import type { HostContext } from './open.ts'
 
 export interface ConfiguredHost {
@@ -15,7 +15,10 @@ export const hostsFor = (context: HostContext, workspaceId: string, only?: Sourc
   sourceHostNames.filter((name) => only === undefined || name === only).map((name) => ({ name, ...facts[name](context, workspaceId) }))
 
 const facts: Record<SourceHostName, (context: HostContext, workspaceId: string) => Omit<ConfiguredHost, 'name'>> = {
-  github: (context, workspaceId) => ({ url: githubReach(context).url, isConfigured: githubAppOf(context, workspaceId) !== undefined }),
+  github: (context, workspaceId) => ({
+    url: githubReach(context).url,
+    isConfigured: context.config.CP_GITHUB_APP_ID !== undefined || appOf(context.db, workspaceId) !== undefined,
+  }),
   gitea: ({ config: { CP_GITEA_URL: url } }) => ({ url: url ?? '', isConfigured: url !== undefined }),
 }
 

@@ -1,5 +1,6 @@
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { AppError, messageOf } from '../../../../shared/error.ts'
+import { AppError } from '../../../../shared/error.ts'
 import { parseIpRange } from '../../../../shared/ip-address.ts'
 import { sourceHostTitles } from '../../../../shared/source-host.ts'
 import { githubUrlsOf } from '../../../identity/oauth/providers/settings.ts'
@@ -32,16 +33,20 @@ export function githubReach(context: ReachContext): Reach {
 
 /** @returns undefined while no setting names one. */
 export function giteaReach(context: ReachContext): Reach | undefined {
-  const { CP_GITEA_URL: url, CP_GITEA_CA_FILE: ca } = context.config
+  const { CP_GITEA_URL: url } = context.config
   if (url === undefined) return undefined
   const policy = policyFor(context, [url])
-  return { title: 'Gitea', url, apiUrl: `${url}/api/v1`, policy, lookup: context.lookup, ca: ca && certificatesIn(ca) }
+  return { title: 'Gitea', url, apiUrl: `${url}/api/v1`, policy, lookup: context.lookup, ca: giteaAuthority(context.config) }
 }
 
-function certificatesIn(path: string): string {
+/** Certificates that a setting names. @throws AppError bad_request where there are none, which keeps the server from starting. */
+export function giteaAuthority({ CP_GITEA_CA_FILE: path }: ReachContext['config']): string | undefined {
+  if (path === undefined) return undefined
   try {
-    return readFileSync(path, 'utf8')
+    const certificates = readFileSync(path, 'utf8')
+    new X509Certificate(certificates)
+    return certificates
   } catch (cause) {
-    throw new AppError('unavailable', `CP_GITEA_CA_FILE cannot be read: ${messageOf(cause)}`, { cause })
+    throw new AppError('bad_request', 'CP_GITEA_CA_FILE names no file with a certificate in PEM that can be read.', { cause })
   }
 }

@@ -5,7 +5,6 @@ import { tableOf } from '../../../platform/db/table.ts'
 export interface StoredApp {
   workspaceId: string
   appId: string
-  slug: string
   clientId: string
   secretsSealed: string
   createdAt: number
@@ -14,7 +13,6 @@ export interface StoredApp {
 const apps = tableOf<StoredApp>('source_host_apps', {
   workspaceId: 'workspace_id',
   appId: 'app_id',
-  slug: 'slug',
   clientId: 'client_id',
   secretsSealed: 'secrets_sealed',
   createdAt: 'created_at',
@@ -27,5 +25,8 @@ export const appOf = (db: Database, workspaceId: string): StoredApp | undefined 
 /** An app by the id that GitHub gave it. */
 export const appById = (db: Database, appId: string): StoredApp | undefined => apps.get(db, 'WHERE app_id = $appId', { appId })
 
-/** Adds the app of a workspace. */
-export const insertApp = (db: Database, app: StoredApp): void => void apps.insert(db, app)
+/** Keeps the app of a workspace, in place of the one that it has. */
+export function keepApp(db: Database, app: StoredApp): void {
+  apps.remove(db, { workspaceId: app.workspaceId })
+  apps.insert(db, app)
+}

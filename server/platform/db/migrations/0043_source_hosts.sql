@@ -2,7 +2,6 @@
 CREATE TABLE source_host_apps (
   workspace_id TEXT PRIMARY KEY REFERENCES workspaces (id) ON DELETE CASCADE,
   app_id TEXT NOT NULL UNIQUE,
-  slug TEXT NOT NULL,
   client_id TEXT NOT NULL,
   -- Private key, secret of its webhook, and secret of the client, as JSON.
   secrets_sealed TEXT NOT NULL,
@@ -42,12 +41,13 @@ CREATE TABLE source_host_attempts (
 
 -- Deliveries that were taken, so that none is taken twice. A signature is of the body, an id only of the sender's word.
 CREATE TABLE source_host_deliveries (
-  provider TEXT NOT NULL,
+  -- The app or the connection whose secret it is signed with.
+  sender TEXT NOT NULL,
   delivery_id TEXT NOT NULL,
   signature TEXT NOT NULL,
   taken_at INTEGER NOT NULL,
-  PRIMARY KEY (provider, delivery_id),
-  UNIQUE (provider, signature)
+  PRIMARY KEY (sender, delivery_id),
+  UNIQUE (sender, signature)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX source_host_deliveries_by_age ON source_host_deliveries (taken_at);
 

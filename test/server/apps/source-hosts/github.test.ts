@@ -280,14 +280,28 @@ describe('an app of the workspace’s own', () => {
     expect(body.message).toContain('cpctl sourcehost connect github')
   })
 
-  test('is made from a manifest that a page posts, and is then installed', async () => {
-    const page = await call<string>(`${world.server.url}/source-hosts/github?ownerId=${ada.workspaceId}`, { cookie: ada.cookie })
+  async function stateIn(path: string): Promise<string> {
+    const page = await call<string>(world.server.url + path, { cookie: ada.cookie })
     expect(page.status).toBe(200)
     expect(page.headers.get('content-security-policy')).toContain(`form-action 'self' ${github.url}`)
     const action = /action="([^"]*settings\/apps\/new[^"]*)"/.exec(page.body)?.[1] ?? ''
-    const state = new URL(action.replaceAll('&amp;', '&')).searchParams.get('state') ?? ''
+    return new URL(action.replaceAll('&amp;', '&')).searchParams.get('state') ?? ''
+  }
+
+  async function make(state: string): Promise<string | null> {
     const made = await call(`${world.server.url}/v1/github/manifest/callback?code=abc&state=${state}`, { cookie: ada.cookie })
-    expect(made.headers.get('location')).toBe(`${world.server.url}/source-hosts/github?ownerId=${ada.workspaceId}`)
+    return made.headers.get('location')
+  }
+
+  test('is made from a manifest that a page posts, anew where it is gone from GitHub, and is then installed', async () => {
+    const state = await stateIn(`/source-hosts/github?ownerId=${ada.workspaceId}`)
+    expect(await make(state)).toBe(`${world.server.url}/source-hosts/github?ownerId=${ada.workspaceId}`)
+    github.answer('GET /app', () => Response.json({ message: 'Integration not found' }, { status: 404 }))
+    const gone = await call<string>(`${world.server.url}/source-hosts/github?ownerId=${ada.workspaceId}`, { cookie: ada.cookie })
+    github.answer('GET /app', undefined)
+    const again = /href="([^"]*app=new)"/.exec(gone.body)?.[1] ?? ''
+    expect(again).toContain('/source-hosts/github?')
+    await make(await stateIn(again.replaceAll('&amp;', '&')))
     expect(await install(world, ada)).toBe('connected')
     const shown = await call<string>(`${world.server.url}/source-hosts/github?ownerId=${ada.workspaceId}`, { cookie: ada.cookie })
     expect(shown.body).toContain('Connected to acme')

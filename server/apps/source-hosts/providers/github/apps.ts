@@ -1,5 +1,6 @@
+import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { AppError, messageOf } from '../../../../../shared/error.ts'
+import { AppError } from '../../../../../shared/error.ts'
 import type { AppContext } from '../../../context.ts'
 import { appById, appOf, type StoredApp } from '../../store/apps.ts'
 import { appSecrets } from '../../store/secrets.ts'
@@ -7,8 +8,6 @@ import { appSecrets } from '../../store/secrets.ts'
 /** An app at GitHub with all that acting as it takes. */
 export interface GithubAppKeys {
   appId: string
-  /** Undefined where settings give the app: GitHub tells it. */
-  slug: string | undefined
   clientId: string
   clientSecret: string
   privateKey: string
@@ -27,7 +26,7 @@ const needed = [
   'CP_GITHUB_WEBHOOK_SECRET',
 ] as const
 
-/** What settings make of the app that all share. @throws AppError bad_request naming what is missing of one given by half. */
+/** What settings make of the app that all share. @throws AppError bad_request naming what is missing of one given by half, which keeps the server from starting. */
 export function sharedApp(config: AppsContext['config']): GithubAppKeys | undefined {
   const missing = needed.filter((name) => config[name] === undefined)
   if (missing.length === needed.length) return undefined
@@ -35,7 +34,6 @@ export function sharedApp(config: AppsContext['config']): GithubAppKeys | undefi
   const value = (name: (typeof needed)[number]): string => config[name] ?? ''
   return {
     appId: value('CP_GITHUB_APP_ID'),
-    slug: undefined,
     clientId: value('CP_GITHUB_APP_CLIENT_ID'),
     clientSecret: value('CP_GITHUB_APP_CLIENT_SECRET'),
     privateKey: readKey(value('CP_GITHUB_APP_KEY_FILE')),
@@ -60,9 +58,8 @@ export function githubAppById(context: AppsContext, appId: string): GithubAppKey
   return stored === undefined ? undefined : keysOf(context, stored)
 }
 
-const keysOf = ({ sealer }: AppsContext, { appId, slug, clientId, secretsSealed }: StoredApp): GithubAppKeys => ({
+const keysOf = ({ sealer }: AppsContext, { appId, clientId, secretsSealed }: StoredApp): GithubAppKeys => ({
   appId,
-  slug,
   clientId,
   ...appSecrets.open(sealer, appId, secretsSealed),
   isShared: false,
@@ -70,8 +67,10 @@ const keysOf = ({ sealer }: AppsContext, { appId, slug, clientId, secretsSealed 
 
 function readKey(path: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    const key = readFileSync(path, 'utf8')
+    createPrivateKey(key)
+    return key
   } catch (cause) {
-    throw new AppError('bad_request', `CP_GITHUB_APP_KEY_FILE cannot be read: ${messageOf(cause)}`, { cause })
+    throw new AppError('bad_request', 'CP_GITHUB_APP_KEY_FILE names no file with a private key that can be read.', { cause })
   }
 }

@@ -11,18 +11,21 @@ import { appTokenOf } from './tokens.ts'
 export const convertManifest = (reach: Reach, code: string, signal: AbortSignal): Promise<Static<typeof GithubConversion>> =>
   askHost(reach, { method: 'POST', path: `/app-manifests/${encodeURIComponent(code)}/conversions` }, GithubConversion, signal)
 
-/** Where a browser installs an app. */
+/** Where a browser installs an app. @throws AppError not_found where GitHub has it no more. */
 export async function installUrlOf(
   reach: Reach,
   { keys, state }: { keys: GithubAppKeys; state: string },
   signal: AbortSignal,
 ): Promise<string> {
-  const slug = keys.slug ?? (await slugOf(reach, keys, signal))
+  const slug = await slugOf(reach, keys, signal)
   return `${reach.url}/apps/${encodeURIComponent(slug)}/installations/new?${new URLSearchParams({ state })}`
 }
 
-const slugOf = async (reach: Reach, keys: GithubAppKeys, signal: AbortSignal): Promise<string> =>
-  (await askHost(reach, { path: '/app', headers: githubHeaders(await appTokenOf(reach, keys, signal)) }, GithubApp, signal)).slug
+/** The name in its address follows the app's own, which its owner can change. */
+async function slugOf(reach: Reach, keys: GithubAppKeys, signal: AbortSignal): Promise<string> {
+  const headers = githubHeaders(await appTokenOf(reach, keys, signal))
+  return (await askHost(reach, { path: '/app', headers }, GithubApp, signal)).slug
+}
 
 export interface Claim {
   keys: GithubAppKeys
