@@ -141,7 +141,6 @@ const changeless = new Set<string>([
   'completeOAuthByForm',
   'completeGithubApp',
   'completeGithubInstall',
-  'receiveGithubDelivery',
   'receiveGiteaDelivery',
 ])
 

@@ -1,4 +1,4 @@
-import { installationById } from '../../server/apps/source-hosts/store/installations.ts'
+import { installationById, installationOfApp } from '../../server/apps/source-hosts/store/installations.ts'
 import { personalSecrets } from '../../server/apps/source-hosts/store/secrets.ts'
 import type { sourceHostOperations } from '../../shared/operations/source-hosts.ts'
 import { call } from '../support/client.ts'
@@ -49,6 +49,13 @@ const withApp =
     return make(world)
   }
 
+const installed = (make: () => SuccessCase[]) =>
+  withApp(({ platform, workspaceId }) => {
+    if (installationOfApp(platform.db, githubApp.id, String(githubInstallation)) === undefined)
+      addInstallation(platform, { workspaceId, provider: 'github' })
+    return make()
+  })
+
 async function connected({ platform }: World): Promise<string> {
   const { body } = await call<{ id: string }>(`${platform.url}/v1/gitea/installations`, { json: { token }, token: platform.adminToken })
   return body.id
@@ -56,14 +63,14 @@ async function connected({ platform }: World): Promise<string> {
 
 function delivery(
   path: string,
-  { secret, host, headers = {} }: { secret: string; host: 'github' | 'gitea'; headers?: Record<string, string> },
+  { secret, host, event, headers = {} }: { secret: string; host: 'github' | 'gitea'; event: string; headers?: Record<string, string> },
 ): SuccessCase {
-  const raw = JSON.stringify({ action: 'created', installation: { id: githubInstallation }, at: crypto.randomUUID() })
+  const raw = JSON.stringify({ action: 'suspend', installation: { id: githubInstallation }, at: crypto.randomUUID() })
   const signed = {
     github: { 'x-hub-signature-256': `sha256=${signatureOf(raw, secret)}` },
     gitea: { 'x-gitea-signature': signatureOf(raw, secret) },
   }[host]
-  const about = { 'content-type': 'application/json', [`x-${host}-delivery`]: crypto.randomUUID(), [`x-${host}-event`]: 'ping' }
+  const about = { 'content-type': 'application/json', [`x-${host}-delivery`]: crypto.randomUUID(), [`x-${host}-event`]: event }
   return { status: 202, path, options: { method: 'POST', raw, headers: { ...about, ...signed, ...headers } }, isAnonymous: true }
 }
 
@@ -79,10 +86,7 @@ export const sourceHostCases: Record<keyof typeof sourceHostOperations, (world: 
     await connected(world)
     return [get('/v1/sourcehost/repos'), get('/v1/sourcehost/repos?search=a')]
   },
-  listGithubRepos: withApp(({ platform, workspaceId }) => {
-    addInstallation(platform, { workspaceId, provider: 'github' })
-    return [get('/v1/github/repos')]
-  }),
+  listGithubRepos: installed(() => [get('/v1/github/repos')]),
   listGiteaRepos: async (world) => {
     await connected(world)
     return [get('/v1/gitea/repos')]
@@ -100,17 +104,14 @@ export const sourceHostCases: Record<keyof typeof sourceHostOperations, (world: 
   },
   completeGithubApp: () => [{ status: 303, path: '/v1/github/manifest/callback?code=none&state=none', isAnonymous: true }],
   completeGithubInstall: () => [{ status: 303, path: '/v1/github/callback?code=none&state=none', isAnonymous: true }],
-  receiveGithubDelivery: withApp(() => [
-    delivery('/v1/github/webhook', {
-      secret: githubApp.webhookSecret,
-      host: 'github',
-      headers: { 'x-github-hook-installation-target-id': githubApp.id },
-    }),
-  ]),
+  receiveGithubDelivery: installed(() => {
+    const headers = { 'x-github-hook-installation-target-id': githubApp.id }
+    return [delivery('/v1/github/webhook', { secret: githubApp.webhookSecret, host: 'github', event: 'installation', headers })]
+  }),
   receiveGiteaDelivery: async (world) => {
     const id = await connected(world)
     const { db, context } = world.platform
     const { webhookSecret } = personalSecrets.open(context.sealer, id, installationById(db, id)?.secretsSealed ?? '')
-    return [delivery(`/v1/gitea/webhook?installation=${id}`, { secret: webhookSecret, host: 'gitea' })]
+    return [delivery(`/v1/gitea/webhook?installation=${id}`, { secret: webhookSecret, host: 'gitea', event: 'ping' })]
   },
 }

@@ -34,5 +34,9 @@ export const wantHook = (db: Database, { installationId, repo }: Pick<StoredHook
 export const changeHook = (db: Database, { installationId, repo }: StoredHook, change: Partial<StoredHook>): void =>
   void hooks.update(db, { installationId, repo }, change)
 
+/** Lets all be tried at once that a host has refused. */
+export const retryHooks = (db: Database, installationId: string, now: number): void =>
+  void hooks.update(db, { installationId }, { attempts: 0, nextAttemptAt: now })
+
 /** Forgets one that is not at the host any more. */
 export const forgetHook = (db: Database, { installationId, repo }: StoredHook): void => void hooks.remove(db, { installationId, repo })

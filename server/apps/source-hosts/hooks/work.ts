@@ -11,7 +11,7 @@ import type { SourceHost } from '../port.ts'
 import { installationById, installationsOf, personalInstallations, type StoredInstallation } from '../store/installations.ts'
 import { personalSecrets } from '../store/secrets.ts'
 import { type HookStep, nextHookAt, planHooks } from './plan.ts'
-import { changeHook, forgetHook, hooksOf, wantHook } from './store.ts'
+import { changeHook, forgetHook, hooksOf, type StoredHook, wantHook } from './store.ts'
 
 type HookContext = Pick<AppContext, 'after' | 'config' | 'db' | 'log' | 'lookup' | 'now' | 'publicUrl' | 'sealer' | 'stopping'>
 
@@ -86,11 +86,12 @@ async function take(context: HookContext, { installation, host }: At, step: Hook
     changeHook(db, hook, { hookId: hookId ?? null, problem: null, attempts: 0 })
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    postpone(db, hook, { problem: error.message, now: now() })
+    postpone(db, hook, { error, now: now() })
   }
 }
 
-function postpone(db: Database, hook: Parameters<typeof changeHook>[1], { problem, now }: { problem: string; now: number }): void {
+function postpone(db: Database, hook: StoredHook, { error, now }: { error: AppError; now: number }): void {
   const attempts = hook.attempts + 1
-  changeHook(db, hook, { problem, attempts, nextAttemptAt: now + pauseAfter(attempts) })
+  const pauseMs = Math.max(pauseAfter(attempts), (error.retryAfterSeconds ?? 0) * 1000)
+  changeHook(db, hook, { problem: error.message, attempts, nextAttemptAt: now + pauseMs })
 }

@@ -12,12 +12,12 @@ export interface Located {
 /** The installation of a workspace that a repository's URL belongs to; undefined for one of elsewhere. Nothing is asked for it. */
 export function locate(context: HostContext, workspaceId: string, url: string): Located | undefined {
   const at = URL.canParse(url) ? new URL(url) : undefined
-  for (const installation of installationsOf(context.db, workspaceId)) {
+  const found = installationsOf(context.db, workspaceId).flatMap((installation) => {
     const name = at && nameBelow(installation.url, at)
-    if (name === undefined || !isOwn(installation, name)) continue
-    return { host: openInstallation(context, installation), installation, name }
-  }
-  return undefined
+    return name === undefined ? [] : [{ installation, name }]
+  })
+  const one = found.find(isOwn) ?? found.find(({ installation }) => installation.appId === '')
+  return one && { host: openInstallation(context, one.installation), ...one }
 }
 
 /** What git reads a repository with; undefined for one of no account that the workspace is connected to. @throws AppError as the port's calls. */
@@ -30,9 +30,9 @@ export async function credentialFor(
   return located?.host.tokenFor(located.name, signal)
 }
 
-/** An app has the repositories of its account alone, a person those of all that let them in. */
-const isOwn = ({ appId, account }: StoredInstallation, name: string): boolean =>
-  appId === '' || name.toLowerCase().startsWith(`${account.toLowerCase()}/`)
+/** An app has the repositories of its account alone, a person those of others as well that let them in. */
+const isOwn = ({ installation, name }: Omit<Located, 'host'>): boolean =>
+  name.toLowerCase().startsWith(`${installation.account.toLowerCase()}/`)
 
 function nameBelow(hostUrl: string, url: URL): string | undefined {
   const host = new URL(hostUrl)

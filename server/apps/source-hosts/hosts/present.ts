@@ -1,3 +1,4 @@
+import { AppError } from '../../../../shared/error.ts'
 import {
   type Repository,
   type SourceHostInstallation,
@@ -5,10 +6,11 @@ import {
   type SourceHostStatus,
   sourceHostPath,
 } from '../../../../shared/source-host.ts'
+import { hooksOf } from '../hooks/store.ts'
 import type { HostRepository } from '../port.ts'
 import { installationsOf, type StoredInstallation } from '../store/installations.ts'
 import { hostsFor } from './configured.ts'
-import type { HostContext } from './open.ts'
+import { type HostContext, openInstallation } from './open.ts'
 
 export function statusOf(context: HostContext & { publicUrl: string }, workspaceId: string, only?: SourceHostName): SourceHostStatus {
   const hosts = hostsFor(context, workspaceId, only)
@@ -24,16 +26,31 @@ export function statusOf(context: HostContext & { publicUrl: string }, workspace
       url,
       connectUrl: context.publicUrl + sourceHostPath(name, workspaceId),
     })),
-    installations: installations.map(presentInstallation),
+    installations: installations.map((one) => presentInstallation(one, one.problem ?? problemOf(context, one))),
   }
 }
 
-export const presentInstallation = ({ id, provider, account, url, problem, createdAt }: StoredInstallation): SourceHostInstallation => ({
+/** What keeps an installation from being used, as far as it is known without asking the host. */
+function problemOf(context: HostContext, installation: StoredInstallation): string | undefined {
+  try {
+    openInstallation(context, installation)
+  } catch (error) {
+    if (error instanceof AppError) return error.message
+    throw error
+  }
+  const refused = hooksOf(context.db, installation.id).find(({ problem }) => problem !== null)
+  return refused && `${refused.repo} has no webhook, and is looked at every few minutes. ${refused.problem}`
+}
+
+export const presentInstallation = (
+  { id, provider, account, url, createdAt }: StoredInstallation,
+  problem?: string,
+): SourceHostInstallation => ({
   id,
   provider,
   account,
   url,
-  ...(problem !== null && { problem }),
+  ...(problem !== undefined && { problem }),
   createdAt: new Date(createdAt).toISOString(),
 })
 

@@ -23,7 +23,7 @@ export interface HostRequest {
 /** Asks a host, and reads no more of its answer than the schema names. @throws AppError as those of the port. */
 export async function askHost<S extends TSchema>(reach: Reach, request: HostRequest, schema: S, signal: AbortSignal): Promise<Static<S>> {
   const response = await fetchHost(reach, request, signal)
-  if (!response.ok) throw await refusalOf(reach, response)
+  if (!response.ok) throw refusalOf(reach, response)
   const answer = await bodyOf(response)
   if (Value.Check(schema, answer)) return answer
   const first = Value.Errors(schema, answer).First()
@@ -68,7 +68,7 @@ async function bodyOf(response: Response): Promise<unknown> {
   }
 }
 
-export async function refusalOf({ title }: Reach, { status, headers }: Response): Promise<AppError> {
+export function refusalOf({ title }: Reach, { status, headers }: Response): AppError {
   const retryAfterSeconds = waitSecondsOf(headers)
   const isLimited = status === 429 || (status === 403 && (headers.get('x-ratelimit-remaining') === '0' || headers.has('retry-after')))
   if (isLimited)

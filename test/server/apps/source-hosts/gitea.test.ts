@@ -3,6 +3,7 @@ import { credentialFor, locate } from '../../../../server/apps/source-hosts/host
 import { openInstallation } from '../../../../server/apps/source-hosts/hosts/open.ts'
 import type { CommitReport, SourceHost } from '../../../../server/apps/source-hosts/port.ts'
 import { installationById } from '../../../../server/apps/source-hosts/store/installations.ts'
+import { MAX_DELIVERIES } from '../../../../server/apps/source-hosts/store/deliveries.ts'
 import { personalSecrets } from '../../../../server/apps/source-hosts/store/secrets.ts'
 import { runProcess } from '../../../../server/platform/process/spawn.ts'
 import type { Repository, SourceHostInstallation, SourceHostStatus } from '../../../../shared/source-host.ts'
@@ -115,6 +116,8 @@ describe('a Gitea', () => {
       await world.hooks.settled()
       const row = world.server.db.query('SELECT problem, attempts FROM source_host_hooks WHERE repo = ?').get('bob/secret')
       expect(row).toMatchObject({ attempts: 1, problem: expect.stringContaining('does not have it') })
+      const { body } = await world.api<SourceHostStatus>('/v1/gitea/status')
+      expect(body.installations[0]?.problem).toContain('bob/secret has no webhook')
     })
   })
 
@@ -146,6 +149,26 @@ describe('a Gitea', () => {
       expect((await send(signed('one'))).status).toBe(202)
       expect((await send(signed('one', other), other)).status).toBe(409)
       expect((await send(signed('two'))).status).toBe(409)
+    })
+
+    test('without an id that hosts give is refused, and so are more in a day than are kept', async () => {
+      const raw = `${body}\n\n`
+      expect((await send(signed('', raw), raw)).status).toBe(400)
+      expect((await send(signed('x'.repeat(65), raw), raw)).status).toBe(400)
+      const { db } = world.server
+      db.query(
+        `INSERT INTO source_host_deliveries WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${MAX_DELIVERIES})
+         SELECT ?, 'many' || i, 'many' || i, ? FROM n`,
+      ).run(installation.id, Date.now())
+      expect((await send(signed('three', raw), raw)).status).toBe(429)
+      db.query("DELETE FROM source_host_deliveries WHERE delivery_id LIKE 'many%'").run()
+      expect((await send(signed('three', raw), raw)).status).toBe(202)
+    })
+
+    test('that tells of an app changes nothing: a repository’s administrators see its secret', async () => {
+      const raw = JSON.stringify({ action: 'deleted', installation: { id: 1 } })
+      expect((await send({ ...signed('gone', raw), 'x-gitea-event': 'installation' }, raw)).status).toBe(202)
+      expect(installationById(world.server.db, installation.id)).toBeDefined()
     })
 
     test('that is too large is refused', async () => {
@@ -227,6 +250,13 @@ describe('a Gitea', () => {
       ])
         expect(locate(context, world.workspaceId, url), url).toBeUndefined()
     })
+  })
+
+  test('the connection of whoever owns a repository goes before those that may see it', async () => {
+    const { body } = await world.api<SourceHostInstallation>('/v1/gitea/installations', { json: { token: bob.token } })
+    const of = (name: string) => locate(world.server.context, world.workspaceId, `${gitea.url}/${name}`)?.installation.account
+    expect([of('bob/secret'), of('ada/shop'), of('corp/site')]).toEqual(['bob', 'ada', 'ada'])
+    await world.api(`/v1/sourcehost/installations/${body.id}`, { method: 'DELETE' })
   })
 
   test('a repository that was renamed is found by its old name, and tells the new one', async () => {

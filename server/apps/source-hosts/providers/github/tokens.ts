@@ -15,14 +15,15 @@ export interface GithubTokens {
 
 const MAX_KEPT = 500
 const kept = new Map<string, string>()
-const cache = {
-  get: (key: string): string => kept.get(key) ?? '',
+/** The library's own keys do not name the app. */
+const cacheOf = (appId: string) => ({
+  get: (key: string): string => kept.get(`${appId} ${key}`) ?? '',
   set(key: string, value: string): void {
-    kept.delete(key)
-    kept.set(key, value)
+    kept.delete(`${appId} ${key}`)
+    kept.set(`${appId} ${key}`, value)
     for (const oldest of [...kept.keys()].slice(0, Math.max(0, kept.size - MAX_KEPT))) kept.delete(oldest)
   },
-}
+})
 
 /** A token that proves to be the app itself, for calls about it. */
 export const appTokenOf = async (reach: Reach, keys: GithubAppKeys, signal: AbortSignal): Promise<string> =>
@@ -57,7 +58,7 @@ const authOf = (reach: Reach, { appId, privateKey }: GithubAppKeys, signal: Abor
   createAppAuth({
     appId,
     privateKey,
-    cache,
+    cache: cacheOf(appId),
     request: request.defaults({ baseUrl: reach.apiUrl, request: { fetch: guardedFetch(reach, signal) } }),
   })
 
@@ -73,6 +74,6 @@ const guardedFetch =
     const path = url.slice(reach.apiUrl.length)
     const json = body === undefined ? undefined : JSON.parse(body)
     const response = await fetchHost(reach, { method, path, headers, json }, signal)
-    if (!response.ok) throw await refusalOf(reach, response)
+    if (!response.ok) throw refusalOf(reach, response)
     return response
   }
