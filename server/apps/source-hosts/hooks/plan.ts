@@ -1,4 +1,4 @@
-import type { StoredHook } from './store.ts'
+import type { StoredHook } from '../store/hooks.ts'
 
 export interface HookFacts {
   /** Repositories that services are deployed from. */

@@ -8,10 +8,10 @@ import { locate } from '../hosts/credential.ts'
 import { openIfConfigured } from '../hosts/open.ts'
 import { pauseAfter } from '../pauses.ts'
 import type { SourceHost } from '../port.ts'
+import { changeHook, forgetHook, hooksOf, type StoredHook, wantHook } from '../store/hooks.ts'
 import { installationById, installationsOf, personalInstallations, type StoredInstallation } from '../store/installations.ts'
 import { personalSecrets } from '../store/secrets.ts'
 import { type HookStep, nextHookAt, planHooks } from './plan.ts'
-import { changeHook, forgetHook, hooksOf, type StoredHook, wantHook } from './store.ts'
 
 type HookContext = Pick<AppContext, 'after' | 'config' | 'db' | 'log' | 'lookup' | 'now' | 'publicUrl' | 'sealer' | 'stopping'>
 

@@ -6,8 +6,8 @@ import {
   type SourceHostStatus,
   sourceHostPath,
 } from '../../../../shared/source-host.ts'
-import { hooksOf } from '../hooks/store.ts'
 import type { HostRepository } from '../port.ts'
+import { hooksOf } from '../store/hooks.ts'
 import { installationsOf, type StoredInstallation } from '../store/installations.ts'
 import { hostsFor } from './configured.ts'
 import { type HostContext, openInstallation } from './open.ts'

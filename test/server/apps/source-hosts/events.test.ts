@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { eventOf } from '../../../../server/apps/source-hosts/deliveries/event.ts'
 import { isSigned } from '../../../../server/apps/source-hosts/deliveries/signature.ts'
 import { nextHookAt, planHooks } from '../../../../server/apps/source-hosts/hooks/plan.ts'
-import type { StoredHook } from '../../../../server/apps/source-hosts/hooks/store.ts'
 import { pauseAfter } from '../../../../server/apps/source-hosts/pauses.ts'
 import { stateOfChecks } from '../../../../server/apps/source-hosts/providers/check-states.ts'
 import { pathOf } from '../../../../server/apps/source-hosts/providers/repository-path.ts'
+import type { StoredHook } from '../../../../server/apps/source-hosts/store/hooks.ts'
 import { signatureOf } from '../../../support/source-hosts.ts'
 
 const commit = 'a'.repeat(40)
