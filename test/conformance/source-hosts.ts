@@ -8,14 +8,14 @@ import { addGithubApp, addInstallation, signatureOf } from '../support/source-ho
 import type { SuccessCase } from './cases.ts'
 import type { World } from './world.ts'
 
-/** A person's Gitea, as far as connecting asks for it. */
-export interface GiteaAnswers {
+/** A GitHub, and a Gitea as far as connecting asks for it. */
+export interface SourceHosts {
   env: Record<string, string>
   close(): Promise<void>
 }
 
 /** GitHub, and a Gitea of which one person is known. */
-export function startSourceHosts(): GiteaAnswers {
+export function startSourceHosts(): SourceHosts {
   const github: Github = startGithub()
   const gitea = Bun.serve({
     hostname: '127.0.0.1',
