@@ -12,6 +12,7 @@ import { createDeployQueue } from '../../apps/pipeline/queue.ts'
 import { createSpareWork } from '../../apps/postgres/spare/work.ts'
 import { createUpgradeWork } from '../../apps/postgres/upgrade/work.ts'
 import { createWays } from '../../apps/replication/ways.ts'
+import { createLookWork } from '../../apps/repositories/looks/work.ts'
 import { servicesToWatch } from '../../apps/services/store.ts'
 import { createTransferWork } from '../../apps/transfers/work/work.ts'
 import { createWebhookWork } from '../../apps/webhooks/dispatch/work.ts'
@@ -91,7 +92,7 @@ export function createWork(
       stopWith(context, [...stopListening, every(context, PERIOD_MS, pokeAll)])
     },
     settled: () =>
-      settledAll([driver, jobs, queue, keeper, certificates, domains, disks, ...databases, workspaces, webhooks, notifications]),
+      settledAll([driver, jobs, queue, keeper, certificates, domains, disks, ...databases, workspaces, webhooks, notifications, looks]),
   }
   const context: Context = { work, sets: keeper, ...base }
   const queue = createDeployQueue(context, context.stopping)
@@ -104,11 +105,12 @@ export function createWork(
   const jobs = createJobWork(context)
   const webhooks = createWebhookWork(context)
   const notifications = createNotificationWork(context)
+  const looks = createLookWork(context)
   const driver = createServiceDriver(context)
   const workspaces = createWorkspaceWork(context, workspaceContents(context))
 
   function pokeAll(): void {
-    for (const part of [keeper, jobs, workspaces, webhooks, notifications, ...databases]) part.pokeAll()
+    for (const part of [keeper, jobs, workspaces, webhooks, notifications, looks, ...databases]) part.pokeAll()
     for (const serviceId of servicesToWatch(context.db)) driver.poke(serviceId)
     for (const deploy of unfinishedDeploys(context.db)) driver.poke(deploy.serviceId)
   }
