@@ -1,11 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { makeCertificate } from './certificates.ts'
 
-/** Repositories of real git, served by its own `git http-backend` over http on loopback. */
+/** Repositories of real git, served by its own `git http-backend` over https on loopback. */
 export interface GitServer {
   url: string
   folder: string
+  /** File with the certificate of its authority. */
+  authorityFile: string
   /** What git was told as Authorization, request by request; undefined where nothing. */
   authorizations: (string | undefined)[]
   /** How often a pack was asked for. */
@@ -32,17 +35,22 @@ const identity = {
 }
 const plainEnv = { PATH: '/usr/bin:/bin', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
 
-export function startGitServer(): GitServer {
-  const folder = mkdtempSync(join(tmpdir(), 'cpd-git-'))
+export async function startGitServer(): Promise<GitServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'cpd-test-git-'))
+  const authority = await makeCertificate({})
+  const { certificate: cert, privateKey: key } = await makeCertificate({ names: ['localhost'], issuer: authority })
+  const authorityFile = join(folder, 'authority.pem')
+  writeFileSync(authorityFile, authority.certificate)
   const server: Omit<GitServer, 'url' | 'make' | 'close'> = {
     folder,
+    authorityFile,
     authorizations: [],
     fetches: 0,
     private: new Map(),
     answer: undefined,
   }
-  const http = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => serve(given, request) })
-  const url = `http://127.0.0.1:${http.port}`
+  const http = Bun.serve({ hostname: '127.0.0.1', port: 0, tls: { cert, key }, fetch: (request) => serve(given, request) })
+  const url = `https://localhost:${http.port}`
   const given: GitServer = Object.assign(server, {
     url,
     make: (name: string) => makeRepository(join(folder, name), `${url}/${name}`),
@@ -118,7 +126,7 @@ function makeRepository(folder: string, url: string): TestRepository {
 }
 
 function treeOf(files: Record<string, string | Uint8Array>, run: (args: readonly string[]) => string): string {
-  const work = mkdtempSync(join(tmpdir(), 'cpd-git-work-'))
+  const work = mkdtempSync(join(tmpdir(), 'cpd-test-git-work-'))
   try {
     for (const [path, content] of Object.entries(files)) {
       mkdirSync(dirname(join(work, path)), { recursive: true })

@@ -3,23 +3,22 @@ import { buildPlans } from '../../../shared/plan.ts'
 import type { BuildSettings, BuiltRelease, RunnableStep, StepExit } from '../../builders/port.ts'
 import { newId } from '../../platform/id.ts'
 import type { AppContext } from '../context.ts'
-import { deployLogWritten, deployOutputName, writeDeployLines, writeDeployLog } from '../deploys/deploy-log.ts'
+import { deployLogWritten, deployOutputName, writeDeployLines } from '../deploys/deploy-log.ts'
 import { endStage } from '../deploys/finish.ts'
 import { insertRelease } from '../deploys/release-store.ts'
-import { deployById, type StoredDeploy, updateDeploy } from '../deploys/store.ts'
+import { type StoredDeploy, updateDeploy } from '../deploys/store.ts'
 import { baseEnv, ownerOf } from '../launch/launch.ts'
-import { fetchSource } from '../repositories/fetch/fetch.ts'
-import { noteCommit } from '../repositories/looks/store.ts'
 import type { ServiceSettings } from '../services/settings.ts'
 import { limitSpace } from '../services/space-limit.ts'
 import { type StoredService, serviceById, updateService } from '../services/store.ts'
 import { userNamespacesOf } from '../services/user-namespaces.ts'
 import { openSource } from '../sources/operations.ts'
-import { commitOf, findSource, type StoredSource } from '../sources/store.ts'
+import { findSource, type StoredSource } from '../sources/store.ts'
 import type { ReleaseSecrets } from '../variables/release-secrets.ts'
 import { secretsForRelease } from '../variables/resolved.ts'
 import { buildStepIdOf } from '../workloads/step-store.ts'
 import { runBuildStep } from './build-step.ts'
+import { withSource } from './fetch-source.ts'
 import { endSteps } from './run-step.ts'
 
 const MIB = 1024 * 1024
@@ -40,7 +39,7 @@ export async function buildDeploy(
 ): Promise<void> {
   // What an earlier control plane began of this build is not gone on with.
   await endSteps(context, begun)
-  const deploy = await fetched(context, service, { deploy: begun, signal })
+  const deploy = await withSource(context, service, { deploy: begun, signal })
   const source = sourceOf(context, deploy)
   await limitSpace(context, service)
   const job = { context, service, deploy, secrets: secretsForRelease(context, service), signal }
@@ -58,28 +57,6 @@ export async function buildDeploy(
   })
   saveRelease(job, built)
 }
-
-/** The deploy with its source, which is fetched where the service has a repository and nothing else was named. */
-async function fetched(
-  context: AppContext,
-  service: StoredService,
-  { deploy, signal }: { deploy: StoredDeploy; signal: AbortSignal },
-): Promise<StoredDeploy> {
-  const { repo, branch } = service.labels
-  if (deploy.sourceId !== null || repo === '') return deploy
-  const ref = deploy.ref ?? ''
-  writeDeployLog(context, deploy, `Fetching ${ref || branch || 'the default branch'} of ${repo}`)
-  const onKept = (source: StoredSource) => {
-    updateDeploy(context.db, deploy.id, { sourceId: source.id, ...commitOf(source) }, context.now())
-    if (ref === '') noteCommit(context.db, { serviceId: service.id, repository: repo, branch }, source.commitId)
-  }
-  await fetchSource(context, { service, ref, signal, onKept })
-  const now = deployById(context.db, deploy.id) ?? deploy
-  writeDeployLog(context, deploy, `Building ${now.commitId}${titleOf(now.commitMessage)}`)
-  return now
-}
-
-const titleOf = (message: string | null): string => (message ? `: ${message.split('\n', 1)[0]}` : '')
 
 const noSource = 'The service has no source yet. Upload some with `cpctl deploy`, or with POST /v1/services/{id}/source/upload.'
 

@@ -1,6 +1,7 @@
 /** What git is let in with at a repository. */
 export type RepositoryCredential =
-  | { kind: 'token'; username: string; token: string }
+  /** `authority`: certificates, in PEM, that the host is verified by in place of those that the machine trusts. */
+  | { kind: 'token'; username: string; token: string; authority?: string }
   /** The service's own key, for ssh. */
   | { kind: 'deploy_key' }
   | { kind: 'none' }

@@ -10,7 +10,12 @@ export interface Remote {
   /** Absent where the URL names an address. */
   address: string | undefined
   credential: Exclude<RepositoryCredential, { kind: 'deploy_key' }>
+  /** Certificates, in PEM, that the host is verified by in place of those that the machine trusts. */
+  authority: string | undefined
 }
+
+/** Where they stand in the folder that git works in. */
+export const AUTHORITY_FILE = 'authority.pem'
 
 const defaultPorts = { https: 443, http: 80 }
 
@@ -29,6 +34,11 @@ const fixed: readonly (readonly [string, string])[] = [
   ['fetch.unpackLimit', '1'],
   ['fetch.recurseSubmodules', 'false'],
   ['submodule.recurse', 'false'],
+  // What is large is passed on in pieces, so that a bound on memory refuses only what is made to fill it.
+  ['core.bigFileThreshold', '8m'],
+  ['core.packedGitLimit', '192m'],
+  ['core.packedGitWindowSize', '16m'],
+  ['core.deltaBaseCacheLimit', '32m'],
   ['pack.threads', '1'],
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
@@ -50,6 +60,8 @@ export function gitEnvironment(remote: Remote | undefined): Record<string, strin
     PATH: SYSTEM_PATH,
     LC_ALL: 'C.UTF-8',
     HOME: '/nonexistent',
+    // The folder that it works in, and none above it, which may be a repository of somebody's.
+    GIT_DIR: '.',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ATTR_NOSYSTEM: '1',
@@ -60,12 +72,13 @@ export function gitEnvironment(remote: Remote | undefined): Record<string, strin
   }
 }
 
-function remoteConfig({ url, address, credential }: Remote): [string, string][] {
+function remoteConfig({ url, address, credential, authority }: Remote): [string, string][] {
   const port = url.port ?? defaultPorts[url.scheme]
   const pinned = address?.includes(':') ? `[${address}]` : address
   return [
     [`protocol.${url.scheme}.allow`, 'always'],
     ...(pinned === undefined ? [] : [['http.curloptResolve', `${url.host}:${port}:${pinned}`] satisfies [string, string]]),
+    ...(authority === undefined ? [] : [['http.sslCAInfo', AUTHORITY_FILE] satisfies [string, string]]),
     ...(credential.kind === 'token' ? [[`http.${url.href}.extraHeader`, authorizationOf(credential)] satisfies [string, string]] : []),
   ]
 }

@@ -1,4 +1,5 @@
-import { AppError } from '../../../../shared/error.ts'
+import { readFile } from 'node:fs/promises'
+import { AppError, messageOf } from '../../../../shared/error.ts'
 import { parseIp } from '../../../../shared/ip-address.ts'
 import { parseRepositoryUrl } from '../../../../shared/repository.ts'
 import { OutgoingProblem } from '../../../platform/outgoing/problem.ts'
@@ -22,7 +23,8 @@ export async function openRemote(context: RemoteContext, { workspaceId, url: tex
     throw new AppError('bad_request', 'The repository of the service has no https URL. Give it one with `cpctl services update --repo`.')
   const address = await addressOf(context, url.host.replace(/^\[(.*)\]$/, '$1'), signal)
   const credential = await credentialOf(context, { workspaceId, url: url.href }, signal)
-  return { url, address: parseIp(url.host) === undefined && !url.host.startsWith('[') ? address : undefined, credential }
+  const isNamed = parseIp(url.host) === undefined && !url.host.startsWith('[')
+  return { url, address: isNamed ? address : undefined, credential, authority: await authorityFor(context, credential) }
 }
 
 async function addressOf({ config, lookup }: RemoteContext, host: string, signal: AbortSignal): Promise<string | undefined> {
@@ -36,14 +38,22 @@ async function addressOf({ config, lookup }: RemoteContext, host: string, signal
   }
 }
 
-async function credentialOf(
-  { credentials }: RemoteContext,
-  wanted: Wanted,
-  signal: AbortSignal,
-): Promise<Exclude<RepositoryCredential, { kind: 'deploy_key' }>> {
+async function credentialOf({ credentials }: RemoteContext, wanted: Wanted, signal: AbortSignal): Promise<Remote['credential']> {
   for (const ask of credentials) {
     const credential = await ask(wanted, signal)
     if (credential !== undefined && credential.kind !== 'deploy_key') return credential
   }
   return { kind: 'none' }
+}
+
+/** Certificates that the operator has builds trust hold for git as well. */
+async function authorityFor({ config }: RemoteContext, credential: RepositoryCredential): Promise<string | undefined> {
+  if (credential.kind === 'token' && credential.authority !== undefined) return credential.authority
+  const path = config.buildEnv.SSL_CERT_FILE
+  if (path === undefined) return undefined
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new AppError('unavailable', `The file of SSL_CERT_FILE cannot be read: ${messageOf(cause)}`, { cause })
+  }
 }

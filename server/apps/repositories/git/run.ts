@@ -1,8 +1,8 @@
 /** git, run by us outside of all sandboxes of tenants, as a user who owns nothing but the folder of this one fetch. */
 import { existsSync } from 'node:fs'
 import { AppError } from '../../../../shared/error.ts'
+import { toolCommand } from '../../../platform/process/own-user.ts'
 import { type RunResult, runProcess } from '../../../platform/process/spawn.ts'
-import { toolCommand } from '../../backups/postgres/tools.ts'
 import type { AppContext } from '../../context.ts'
 import { gitEnvironment, type Remote, secretsOf } from './environment.ts'
 import { gitProblem } from './problem.ts'
@@ -10,9 +10,12 @@ import { gitUid } from './user.ts'
 
 const GIT = '/usr/bin/git'
 const MIB = 1024 * 1024
-const MAX_MEMORY_BYTES = 4096 * MIB
+/** Of each process: git passes on in pieces what is large, so that this refuses only what is made to fill it. */
+const MAX_MEMORY_BYTES = 1024 * MIB
 const MAX_CPU_SECONDS = 600
 const MAX_DESCRIPTORS = 256
+/** Of its user, who runs nothing else: a few for each of those fetches that go on at once. */
+const MAX_PROCESSES = 256
 const MAX_OUTPUT_BYTES = 4 * MIB
 const TIMEOUT_MS = 10 * 60_000
 
@@ -39,6 +42,7 @@ export function gitCommand({ db, config }: GitContext, { folder, args, remote }:
     `--as=${MAX_MEMORY_BYTES}`,
     `--cpu=${MAX_CPU_SECONDS}`,
     `--nofile=${MAX_DESCRIPTORS}`,
+    `--nproc=${MAX_PROCESSES}`,
     '--core=0',
   ]
   const name = '/usr/bin/prlimit'

@@ -1,6 +1,7 @@
 import { AppError } from '../../../../shared/error.ts'
 import type { AppContext } from '../../context.ts'
 import type { StoredService } from '../../services/store.ts'
+import type { Remote } from '../git/environment.ts'
 import { findRef } from '../git/find-ref.ts'
 import { inGitFolder } from '../git/folder.ts'
 import { readCommit } from '../git/read-commit.ts'
@@ -23,7 +24,8 @@ interface Looked {
 /** Where the branch of a service stands. @throws the signal's reason. */
 export async function seeBranch(context: AppContext, service: StoredService, looked: Looked): Promise<Seen> {
   try {
-    return await inGitFolder(context, (folder) => see(context, service, { ...looked, folder }))
+    const remote = await openRemote(context, { workspaceId: service.workspaceId, url: service.labels.repo }, looked.signal)
+    return await inGitFolder(context, remote, (folder) => see(context, service, { ...looked, folder, remote }))
   } catch (error) {
     looked.signal.throwIfAborted()
     if (!(error instanceof AppError)) throw error
@@ -31,10 +33,13 @@ export async function seeBranch(context: AppContext, service: StoredService, loo
   }
 }
 
-async function see(context: AppContext, service: StoredService, { known, folder, signal }: Looked & { folder: string }): Promise<Seen> {
-  const { repo, branch } = service.labels
-  const remote = await openRemote(context, { workspaceId: service.workspaceId, url: repo }, signal)
-  const commitId = await findRef(context, { folder, remote, ref: branch, signal })
+interface Looking extends Looked {
+  folder: string
+  remote: Remote
+}
+
+async function see(context: AppContext, { labels }: StoredService, { known, folder, remote, signal }: Looking): Promise<Seen> {
+  const commitId = await findRef(context, { folder, remote, ref: labels.branch, signal })
   if (commitId === undefined) return { found: { kind: 'gone' }, message: '' }
   const found = { kind: 'at', commitId } as const
   if (known.includes(commitId)) return { found, message: '' }
