@@ -33,12 +33,13 @@ const known: readonly Known[] = [
 const MAX_WORDS = 300
 
 /** What git has failed with, as people can act on. What the server has sent is told without the credential and without control characters. */
-export function gitProblem(url: string, stderr: string, secrets: readonly string[]): AppError {
+export function gitProblem(url: string | undefined, stderr: string, secrets: readonly string[]): AppError {
   const words = known.find(({ said }) => said.test(stderr))?.words ?? 'Try again later.'
   const hidden = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), stderr)
   const shown = hidden
     .replace(/[\p{Cc}\p{Cf}]+/gu, ' ')
     .trim()
     .slice(-MAX_WORDS)
-  return new AppError('bad_request', `The repository ${url} could not be fetched. ${words}${shown === '' ? '' : ` (git: ${shown})`}`)
+  const what = url === undefined ? 'What was fetched could not be read.' : `The repository ${url} could not be fetched.`
+  return new AppError('bad_request', `${what} ${words}${shown === '' ? '' : ` (git: ${shown})`}`)
 }

@@ -60,5 +60,5 @@ export async function runGit(context: GitContext, call: GitCall): Promise<string
 
 function problemOf({ stderr, signal }: RunResult, remote: Remote | undefined): AppError {
   const words = signal === 'SIGXFSZ' ? 'File too large' : stderr
-  return gitProblem(remote?.url.href ?? '', words, remote === undefined ? [] : secretsOf(remote))
+  return gitProblem(remote?.url.href, words, remote === undefined ? [] : secretsOf(remote))
 }

@@ -53,8 +53,8 @@ describe('a service of a repository', () => {
     expect(await world.deploy(service, { ref: 'v1' })).toMatchObject({ status: 'live', commit: { id: main } })
     expect(await world.deploy(service, { commitId: next })).toMatchObject({ status: 'live', commit: { id: next } })
     const hook = await service.ask<{ url: string }>('/deploy-hook')
-    const { pathname, search } = new URL(hook.body.url)
-    const called = await call<{ deploy: { id: string } }>(`${world.platform.url}${pathname}${search}&ref=main`, { method: 'POST' })
+    const { pathname } = new URL(hook.body.url)
+    const called = await call<{ deploy: { id: string } }>(`${world.platform.url}${pathname}?ref=main`, { method: 'POST' })
     expect(await service.ends(called.body.deploy.id)).toMatchObject({ trigger: 'deploy_hook', commit: { id: main } })
   })
 
