@@ -26,6 +26,7 @@ export interface Paths {
   backups: string
   uploads: string
   transfers: string
+  fetches: string
   toolchain: string
   disks: string
   engines: string
@@ -61,6 +62,7 @@ export function pathsOf(dataDir: string, masterKeyFile?: string): Paths {
     backups: join(dataDir, 'backups'),
     uploads: join(dataDir, 'uploads'),
     transfers: join(dataDir, 'transfers'),
+    fetches: join(dataDir, 'fetches'),
     toolchain: join(dataDir, 'toolchain'),
     disks: join(dataDir, 'disks'),
     engines: join(dataDir, 'engines'),

@@ -12,6 +12,7 @@ import { createDeployQueue } from '../../apps/pipeline/queue.ts'
 import { createSpareWork } from '../../apps/postgres/spare/work.ts'
 import { createUpgradeWork } from '../../apps/postgres/upgrade/work.ts'
 import { createWays } from '../../apps/replication/ways.ts'
+import { createLookWork } from '../../apps/repositories/looks/work.ts'
 import { servicesToWatch } from '../../apps/services/store.ts'
 import { createHookWork } from '../../apps/source-hosts/hooks/work.ts'
 import { createTransferWork } from '../../apps/transfers/work/work.ts'
@@ -104,9 +105,10 @@ export function createWork(
   const webhooks = createWebhookWork(context)
   const sourceHooks = createHookWork(context)
   const notifications = createNotificationWork(context)
+  const looks = createLookWork(context)
   const driver = createServiceDriver(context)
   const workspaces = createWorkspaceWork(context, workspaceContents(context))
-  const periodic = [jobs, workspaces, webhooks, sourceHooks, notifications, ...databases]
+  const periodic = [jobs, workspaces, webhooks, sourceHooks, looks, notifications, ...databases]
 
   function pokeAll(): void {
     for (const part of [keeper, ...periodic]) part.pokeAll()

@@ -43,7 +43,8 @@ import backupCopies from './migrations/0039_backup_copies.sql' with { type: 'tex
 import messagesAbout from './migrations/0040_messages_about.sql' with { type: 'text' }
 import lineages from './migrations/0041_lineages.sql' with { type: 'text' }
 import upgrades from './migrations/0042_upgrades.sql' with { type: 'text' }
-import sourceHosts from './migrations/0043_source_hosts.sql' with { type: 'text' }
+import repositories from './migrations/0043_repositories.sql' with { type: 'text' }
+import sourceHosts from './migrations/0044_source_hosts.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -89,7 +90,8 @@ const migrations: Migration[] = [
   { version: 40, up: [messagesAbout], down: '' },
   { version: 41, up: [lineages], down: '' },
   { version: 42, up: [upgrades], down: '' },
-  { version: 43, up: [sourceHosts], down: '' },
+  { version: 43, up: [repositories], down: '' },
+  { version: 44, up: [sourceHosts], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */
