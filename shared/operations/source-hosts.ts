@@ -133,6 +133,9 @@ export const sourceHostOperations = defineOperations({
     ...webhook,
     path: '/v1/gitea/webhook',
     summary: 'Deliveries of a Gitea, signed by X-Gitea-Signature',
-    query: Type.Object({ installation: Type.Optional(Type.String({ maxLength: 64 })) }),
+    query: Type.Object({
+      installation: Type.Optional(Type.String({ maxLength: 64 })),
+      repo: Type.Optional(Type.String({ maxLength: 512, description: 'owner/name' })),
+    }),
   },
 })

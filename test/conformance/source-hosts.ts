@@ -1,3 +1,4 @@
+import { hookSecretOf } from '../../server/apps/source-hosts/deliveries/signature.ts'
 import { installationById, installationOfApp } from '../../server/apps/source-hosts/store/installations.ts'
 import { personalSecrets } from '../../server/apps/source-hosts/store/secrets.ts'
 import type { sourceHostOperations } from '../../shared/operations/source-hosts.ts'
@@ -112,6 +113,7 @@ export const sourceHostCases: Record<keyof typeof sourceHostOperations, (world: 
     const id = await connected(world)
     const { db, context } = world.platform
     const { webhookSecret } = personalSecrets.open(context.sealer, id, installationById(db, id)?.secretsSealed ?? '')
-    return [delivery(`/v1/gitea/webhook?installation=${id}`, { secret: webhookSecret, host: 'gitea', event: 'ping' })]
+    const secret = hookSecretOf(webhookSecret, 'ada/a')
+    return [delivery(`/v1/gitea/webhook?installation=${id}&repo=ada/a`, { secret, host: 'gitea', event: 'ping' })]
   },
 }

@@ -84,5 +84,6 @@ export const sourceHostRoutes: Handlers<SourceHostIds, AppContext> = {
   completeGithubApp: (call, context) => completeApp(context, call, call.query),
   completeGithubInstall: (call, context) => completeInstall(context, call, call.query),
   receiveGithubDelivery: (call, context) => receiveGithub(context, call),
-  receiveGiteaDelivery: (call, context) => receiveGitea(context, { ...call, installationId: call.query.installation ?? '' }),
+  receiveGiteaDelivery: (call, context) =>
+    receiveGitea(context, { ...call, installationId: call.query.installation ?? '', repo: call.query.repo ?? '' }),
 }

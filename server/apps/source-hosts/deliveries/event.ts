@@ -1,22 +1,14 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import type { Push } from '../../repositories/push-plan.ts'
 import { ChecksPayload, DeletePayload, InstallationPayload, PushPayload, RepositoryPayload } from './shapes.ts'
 
-/** A branch that somebody has pushed to. */
-export interface Push {
-  /** All spellings of the repository's URL. */
-  urls: string[]
-  branch: string
-  commit: string
-  message: string
-  /** Undefined where the host does not tell all of them. */
-  changedPaths: string[] | undefined
-  isDeleted: boolean
-}
+/** A branch that somebody has pushed to; whose it is, who receives it knows. */
+export type HostPush = Omit<Push, 'workspaceId' | 'haveChecksPassed'>
 
 /** What a delivery says, in the words of no host. */
 export type HostEvent =
-  | { kind: 'push'; push: Push }
+  | { kind: 'push'; push: HostPush }
   | { kind: 'checks'; urls: string[]; commit: string }
   | { kind: 'repository'; action: 'renamed' | 'deleted'; urls: string[]; name: string }
   | { kind: 'installation'; action: 'deleted' | 'suspended' | 'unsuspended' }
@@ -50,6 +42,20 @@ export function eventOf(name: string, payload: unknown): HostEvent {
   }
 }
 
+/** An event of a repository whose URLs are known otherwise: those that the delivery tells are not gone by. */
+export function about(event: HostEvent, urls: string[] | undefined): HostEvent {
+  if (urls === undefined) return event
+  switch (event.kind) {
+    case 'push':
+      return { kind: 'push', push: { ...event.push, urls } }
+    case 'checks':
+    case 'repository':
+      return { ...event, urls }
+    default:
+      return event
+  }
+}
+
 const installationEvents: Partial<Record<string, HostEvent>> = {
   deleted: { kind: 'installation', action: 'deleted' },
   suspend: { kind: 'installation', action: 'suspended' },
@@ -67,11 +73,13 @@ function pushOf({ ref, after, repository, deleted = false, commits, total_commit
   const told = commits ?? []
   const isWhole = told.length > 0 && told.length < TOLD_COMMITS && (total_commits ?? told.length) === told.length
   const paths = told.flatMap(({ added, removed, modified }) => [...(added ?? []), ...(removed ?? []), ...(modified ?? [])])
+  const branch = ref.slice(BRANCH.length)
   return {
     kind: 'push',
     push: {
       urls: urlsOf(repository),
-      branch: ref.slice(BRANCH.length),
+      branch,
+      isDefaultBranch: branch === repository.default_branch,
       commit: after,
       message: head_commit?.message ?? '',
       changedPaths: isWhole ? [...new Set(paths)] : undefined,
@@ -80,10 +88,12 @@ function pushOf({ ref, after, repository, deleted = false, commits, total_commit
   }
 }
 
+const nothingLeft = { commit: '', message: '', changedPaths: undefined, isDeleted: true }
+
 /** Gitea tells of a branch that went by this alone; GitHub by a push as well. */
 function deletionOf({ ref, ref_type, repository }: Static<typeof DeletePayload>): HostEvent {
   if (ref_type !== 'branch') return none
-  const push = { urls: urlsOf(repository), branch: ref, commit: '', message: '', changedPaths: undefined, isDeleted: true }
+  const push = { urls: urlsOf(repository), branch: ref, isDefaultBranch: false, ...nothingLeft }
   return { kind: 'push', push }
 }
 

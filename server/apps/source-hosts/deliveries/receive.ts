@@ -10,8 +10,8 @@ import { takeDelivery } from '../store/deliveries.ts'
 import { installationById, installationOfApp, type StoredInstallation } from '../store/installations.ts'
 import { personalSecrets } from '../store/secrets.ts'
 import { applyEvent } from './apply.ts'
-import { eventOf } from './event.ts'
-import { isSigned } from './signature.ts'
+import { about, eventOf } from './event.ts'
+import { hookSecretOf, isSigned } from './signature.ts'
 
 export interface Received {
   request: Request
@@ -26,6 +26,8 @@ interface Signed {
   deliveryId: string
   signature: string
   body: Uint8Array
+  /** Those of the repository whose webhook it is, whatever the delivery says. */
+  urls?: string[]
 }
 
 const DELIVERY_ID = /^[\w-]{1,64}$/
@@ -48,7 +50,10 @@ export async function receiveGithub(context: AppContext, call: Received): Promis
 }
 
 /** A delivery of a webhook at a Gitea, whose URL says whose it is. */
-export async function receiveGitea(context: AppContext, call: Received & { installationId: string }): Promise<Answer<undefined>> {
+export async function receiveGitea(
+  context: AppContext,
+  call: Received & { installationId: string; repo: string },
+): Promise<Answer<undefined>> {
   const { headers } = call.request
   const installation = installationById(context.db, call.installationId)
   const secret =
@@ -57,10 +62,12 @@ export async function receiveGitea(context: AppContext, call: Received & { insta
       : ''
   const signature = headers.get('x-gitea-signature') ?? headers.get('x-forgejo-signature') ?? ''
   const body = await bodyOf(call.request)
-  requireSigned(isSigned(body, signature, secret))
+  requireSigned(isSigned(body, signature, hookSecretOf(secret, call.repo)))
   const event = headers.get('x-gitea-event') ?? headers.get('x-forgejo-event') ?? ''
   const deliveryId = headers.get('x-gitea-delivery') ?? headers.get('x-forgejo-delivery') ?? ''
-  return take(context, call, { sender: call.installationId, event, deliveryId, signature, body }, () => installation)
+  const urls = installation && [`${installation.url}/${call.repo}`]
+  const signed = { sender: call.installationId, event, deliveryId, signature, body, ...(urls && { urls }) }
+  return take(context, call, signed, () => installation)
 }
 
 function requireSigned(isGenuine: boolean): void {
@@ -74,7 +81,7 @@ const bodyOf = async (request: Request): Promise<Uint8Array> =>
 function take(
   context: AppContext,
   { change, note }: Received,
-  { sender, event, deliveryId, signature, body }: Signed,
+  { sender, event, deliveryId, signature, body, urls }: Signed,
   installationFor: (payload: unknown) => StoredInstallation | undefined,
 ): Answer<undefined> {
   if (!DELIVERY_ID.test(deliveryId)) throw new AppError('bad_request', 'The delivery has no id of the form that hosts give.')
@@ -82,7 +89,7 @@ function take(
   change(() => {
     takeDelivery(context.db, { sender, deliveryId, signature: hashToken(signature) }, context.now())
     const installation = installationFor(payload)
-    const isChange = installation !== undefined && applyEvent(context, installation, eventOf(event, payload))
+    const isChange = installation !== undefined && applyEvent(context, installation, about(eventOf(event, payload), urls))
     const workspaceIds = installation === undefined ? [] : [installation.workspaceId]
     note(isChange ? { workspaceIds, target: installation?.id ?? '', metadata: { event } } : { isUnchanged: true })
   })

@@ -8,6 +8,7 @@ const Repository = Type.Object({
   clone_url: Text,
   html_url: Text,
   ssh_url: Type.Optional(Text),
+  default_branch: Type.Optional(Text),
 })
 
 const Commit = Type.Object({ id: Text, message: Type.String(), added: Paths, removed: Paths, modified: Paths })

@@ -4,6 +4,7 @@ import { describeError } from '../../../platform/server-log.ts'
 import { createDriver } from '../../../platform/work/driver.ts'
 import type { AppContext } from '../../context.ts'
 import { serviceById, servicesOfWorkspace } from '../../services/store.ts'
+import { hookSecretOf } from '../deliveries/signature.ts'
 import { locate } from '../hosts/credential.ts'
 import { openIfConfigured } from '../hosts/open.ts'
 import { pauseAfter } from '../pauses.ts'
@@ -80,9 +81,9 @@ async function take(context: HookContext, { installation, host }: At, step: Hook
       if (hook.hookId !== null) await host.hooks?.remove(hook.repo, hook.hookId, signal)
       return forgetHook(db, hook)
     }
-    const { webhookSecret: secret } = personalSecrets.open(sealer, installation.id, installation.secretsSealed ?? '')
-    const url = `${publicUrl}/v1/gitea/webhook?installation=${installation.id}`
-    const hookId = await host.hooks?.ensure(hook.repo, { url, secret }, signal)
+    const { webhookSecret } = personalSecrets.open(sealer, installation.id, installation.secretsSealed ?? '')
+    const url = `${publicUrl}/v1/gitea/webhook?${new URLSearchParams({ installation: installation.id, repo: hook.repo })}`
+    const hookId = await host.hooks?.ensure(hook.repo, { url, secret: hookSecretOf(webhookSecret, hook.repo) }, signal)
     changeHook(db, hook, { hookId: hookId ?? null, problem: null, attempts: 0 })
   } catch (error) {
     if (!(error instanceof AppError)) throw error

@@ -1,4 +1,6 @@
-import type { RepositoryToken, SourceHost } from '../port.ts'
+import type { CredentialSource } from '../../repositories/credential.ts'
+import type { SourceHost } from '../port.ts'
+import { giteaAuthority } from '../providers/reach.ts'
 import { installationsOf, type StoredInstallation } from '../store/installations.ts'
 import { type HostContext, openInstallation } from './open.ts'
 
@@ -20,15 +22,16 @@ export function locate(context: HostContext, workspaceId: string, url: string): 
   return one && { host: openInstallation(context, one.installation), ...one }
 }
 
-/** What git reads a repository with; undefined for one of no account that the workspace is connected to. @throws AppError as the port's calls. */
-export async function credentialFor(
-  context: HostContext,
-  { workspaceId, url }: { workspaceId: string; url: string },
-  signal: AbortSignal,
-): Promise<RepositoryToken | undefined> {
-  const located = locate(context, workspaceId, url)
-  return located?.host.tokenFor(located.name, signal)
-}
+/** Lets git into the repositories of the accounts that a workspace is connected to. */
+export const hostCredentials =
+  (context: HostContext): CredentialSource =>
+  async ({ workspaceId, url }, signal) => {
+    const located = locate(context, workspaceId, url)
+    if (located === undefined) return undefined
+    const authority = located.host.provider === 'gitea' ? giteaAuthority(context.config) : undefined
+    const token = await located.host.tokenFor(located.name, signal)
+    return { kind: 'token', ...token, ...(authority !== undefined && { authority }), mayBePrivate: true }
+  }
 
 /** An app has the repositories of its account alone, a person those of others as well that let them in. */
 const isOwn = ({ installation, name }: Omit<Located, 'host'>): boolean =>

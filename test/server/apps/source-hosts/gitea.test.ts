@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { credentialFor, locate } from '../../../../server/apps/source-hosts/hosts/credential.ts'
+import { hookSecretOf } from '../../../../server/apps/source-hosts/deliveries/signature.ts'
+import { hostCredentials, locate } from '../../../../server/apps/source-hosts/hosts/credential.ts'
 import { openInstallation } from '../../../../server/apps/source-hosts/hosts/open.ts'
 import type { CommitReport, SourceHost } from '../../../../server/apps/source-hosts/port.ts'
 import { MAX_DELIVERIES } from '../../../../server/apps/source-hosts/store/deliveries.ts'
@@ -92,7 +93,9 @@ describe('a Gitea', () => {
       world.hooks.pokeAll()
       await world.hooks.settled()
       const hooks = await gitea.ask<{ config: { url: string } }[]>(ada, 'GET', '/repos/ada/shop/hooks')
-      expect(hooks.map(({ config }) => config.url)).toEqual([`${world.server.url}/v1/gitea/webhook?installation=${installation.id}`])
+      expect(hooks.map(({ config }) => config.url)).toEqual([
+        `${world.server.url}/v1/gitea/webhook?installation=${installation.id}&repo=ada%2Fshop`,
+      ])
       const before = deliveries()
       const commit = await gitea.commit(ada, 'shop', 'a.txt')
       await until('the push is taken', () => deliveries() === before + 1)
@@ -124,13 +127,13 @@ describe('a Gitea', () => {
   describe('a delivery', () => {
     const body = JSON.stringify({ ref: 'refs/heads/main', after: 'a'.repeat(40), repository: {} })
     const send = (headers: Record<string, string>, raw = body, id = installation.id) =>
-      world.api(`/v1/gitea/webhook?installation=${id}`, {
+      world.api(`/v1/gitea/webhook?installation=${id}&repo=ada/shop`, {
         raw,
         headers: { 'content-type': 'application/json', 'x-gitea-event': 'push', ...headers },
       })
     const signed = (deliveryId: string, text = body) => ({
       'x-gitea-delivery': deliveryId,
-      'x-gitea-signature': signatureOf(text, secretOf(installation.id)),
+      'x-gitea-signature': signatureOf(text, hookSecretOf(secretOf(installation.id), 'ada/shop')),
     })
 
     test('is refused unsigned, signed with another secret, and for nobody’s installation', async () => {
@@ -233,8 +236,8 @@ describe('a Gitea', () => {
 
     test('reads a private repository with what the workspace’s connection gives, and not without', async () => {
       const url = `${gitea.url}/ada/shop.git`
-      const credential = await credentialFor(world.server.context, { workspaceId: world.workspaceId, url }, never)
-      const header = `Authorization: Basic ${btoa(`${credential?.username}:${credential?.token}`)}`
+      const credential = await hostCredentials(world.server.context)({ workspaceId: world.workspaceId, url }, never)
+      const header = `Authorization: Basic ${btoa(credential?.kind === 'token' ? `${credential.username}:${credential.token}` : '')}`
       expect((await lsRemote(url, header)).stdout).toMatch(/^[0-9a-f]{40}\trefs\/heads\/main\n$/)
       expect((await lsRemote(url)).exitCode).not.toBe(0)
     })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { credentialFor } from '../../../../server/apps/source-hosts/hosts/credential.ts'
+import { hostCredentials } from '../../../../server/apps/source-hosts/hosts/credential.ts'
 import { openInstallation } from '../../../../server/apps/source-hosts/hosts/open.ts'
 import type { CommitReport, SourceHost } from '../../../../server/apps/source-hosts/port.ts'
 import { installationById, installationsOf } from '../../../../server/apps/source-hosts/store/installations.ts'
@@ -113,16 +113,16 @@ describe('an app that all workspaces share', () => {
 
   test('gives git a token of its own that reads one repository', async () => {
     const url = `${github.url}/acme/shop.git`
-    const first = await credentialFor(world.server.context, { workspaceId: ada.workspaceId, url }, never)
-    const second = await credentialFor(world.server.context, { workspaceId: ada.workspaceId, url }, never)
-    expect(first).toEqual({ username: 'x-access-token', token: expect.stringMatching(/^ghs_/) })
-    expect(second?.token).not.toBe(first?.token)
+    const first = await hostCredentials(world.server.context)({ workspaceId: ada.workspaceId, url }, never)
+    const second = await hostCredentials(world.server.context)({ workspaceId: ada.workspaceId, url }, never)
+    expect(first).toEqual({ kind: 'token', username: 'x-access-token', token: expect.stringMatching(/^ghs_/), mayBePrivate: true })
+    expect(second).not.toEqual(first)
     const asked = github.received.findLast(({ path }) => path === `/app/installations/${githubInstallation}/access_tokens`)
     expect(asked?.body).toEqual({ repositories: ['shop'], permissions: { contents: 'read' } })
     expect(
-      await credentialFor(world.server.context, { workspaceId: ada.workspaceId, url: `${github.url}/others/shop` }, never),
+      await hostCredentials(world.server.context)({ workspaceId: ada.workspaceId, url: `${github.url}/others/shop` }, never),
     ).toBeUndefined()
-    expect(await credentialFor(world.server.context, { workspaceId: world.workspaceId, url }, never)).toBeUndefined()
+    expect(await hostCredentials(world.server.context)({ workspaceId: world.workspaceId, url }, never)).toBeUndefined()
   })
 
   describe('tells how a deploy goes', () => {
