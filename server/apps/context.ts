@@ -28,7 +28,7 @@ import type { Metrics } from '../telemetry/metrics/metrics.ts'
 import type { TrafficReader } from '../telemetry/traffic/port.ts'
 import type { BackupSettings } from './backups/settings.ts'
 import type { Belongings } from './belongings.ts'
-import type { CredentialSource } from './repositories/credential.ts'
+import type { CredentialSource } from './repositories/access/credential.ts'
 import type { AppSettings } from './settings.ts'
 import type { SourceHostSettings } from './source-hosts/settings.ts'
 

@@ -1,5 +1,5 @@
 import { newestOfDeployLog } from '../../server/apps/deploys/deploy-log.ts'
-import type { CredentialSource } from '../../server/apps/repositories/credential.ts'
+import type { CredentialSource } from '../../server/apps/repositories/access/credential.ts'
 import type { Deploy } from '../../shared/deploy.ts'
 import { call } from './client.ts'
 import { type FakePlatform, startFakePlatform } from './fake-platform.ts'

@@ -14,7 +14,7 @@ import { deployById, findDeploy, insertDeploy, previousLive, type StoredDeploy, 
 
 export interface DeployRequest extends DeployCreate {
   trigger: DeployTrigger
-  /** Of the commit, where it is known before it is fetched. */
+  /** Message of the commit, where it is known before it is fetched. */
   commitMessage?: string
 }
 

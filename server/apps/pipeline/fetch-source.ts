@@ -2,7 +2,7 @@ import type { AppContext } from '../context.ts'
 import { writeDeployLog } from '../deploys/deploy-log.ts'
 import { deployById, type StoredDeploy, updateDeploy } from '../deploys/store.ts'
 import { fetchSource } from '../repositories/fetch/fetch.ts'
-import { noteCommit } from '../repositories/looks/store.ts'
+import { noteCommit } from '../repositories/look-store.ts'
 import type { StoredService } from '../services/store.ts'
 import { commitOf, type StoredSource } from '../sources/store.ts'
 

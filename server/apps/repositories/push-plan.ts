@@ -10,7 +10,7 @@ export interface Push {
   branch: string
   /** Services without a branch follow that one. */
   isDefaultBranch: boolean
-  /** Of a branch that was deleted, nothing. */
+  /** Empty for a branch that was deleted. */
   commit: string
   message: string
   /** From the root of the repository; undefined where they are not known. */

@@ -4,7 +4,7 @@ import { createDeploy } from '../deploys/operations.ts'
 import { newestDeploy } from '../deploys/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { type StoredService, servicesWithRepository } from '../services/store.ts'
-import { noteCommit } from './looks/store.ts'
+import { noteCommit } from './look-store.ts'
 import { type Push, type PushVerdict, planPush } from './push-plan.ts'
 
 /** Has the services deploy that a push is for, and writes down why others do not. Belongs in a transaction. Returns whether anything came of it. */

@@ -1,6 +1,6 @@
 import type { RepositoryUrl } from '../../../../shared/repository.ts'
 import { SYSTEM_PATH } from '../../../platform/process/system-tools.ts'
-import type { RepositoryCredential } from '../credential.ts'
+import type { RepositoryCredential } from '../access/credential.ts'
 
 export type WebUrl = Extract<RepositoryUrl, { href: string }>
 

@@ -7,7 +7,7 @@ import { resolveReachable } from '../../../platform/outgoing/resolve.ts'
 import type { OutgoingPolicy } from '../../../platform/outgoing/rules.ts'
 import type { AppContext } from '../../context.ts'
 import { policyOf } from '../../webhooks/url.ts'
-import type { RepositoryCredential } from '../credential.ts'
+import type { RepositoryCredential } from '../access/credential.ts'
 import type { Remote } from './environment.ts'
 
 export type RemoteContext = Pick<AppContext, 'config' | 'lookup' | 'credentials'>

@@ -10,11 +10,11 @@ import { gitUid } from './user.ts'
 
 const GIT = '/usr/bin/git'
 const MIB = 1024 * 1024
-/** Of each process: git passes on in pieces what is large, so that this refuses only what is made to fill it. */
+/** Memory of each process: git passes on in pieces what is large, so that this refuses only what is made to fill it. */
 const MAX_MEMORY_BYTES = 1024 * MIB
 const MAX_CPU_SECONDS = 600
 const MAX_DESCRIPTORS = 256
-/** Of its user, who runs nothing else: a few for each of those fetches that go on at once. */
+/** Processes of its user, who runs nothing else: a few for each of those fetches that go on at once. */
 const MAX_PROCESSES = 256
 const MAX_OUTPUT_BYTES = 4 * MIB
 const TIMEOUT_MS = 10 * 60_000

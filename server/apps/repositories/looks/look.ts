@@ -2,10 +2,10 @@
 import type { AppContext } from '../../context.ts'
 import { newestDeploy } from '../../deploys/store.ts'
 import { type StoredService, serviceById } from '../../services/store.ts'
+import { lookAt, putLook } from '../look-store.ts'
 import { takePushFor } from '../push.ts'
 import { type Known, newsOf, nextLookAt, stateAfter } from './plan.ts'
 import { type Seen, seeBranch } from './see.ts'
-import { lookAt, putLook } from './store.ts'
 
 /** Whether what is pushed to the branch of a service is deployed. */
 export const isLookedAt = ({ labels, suspendedAt, deletedAt }: StoredService): boolean =>
@@ -28,7 +28,7 @@ function conclude(context: AppContext, service: StoredService, { found, message 
   const state = stateAfter(known, found)
   const nextAt = nextLookAt(context.now(), { failures: state.failures, share: Math.random() })
   const current = serviceById(context.db, service.id)
-  // It may have been given another repository, or been deleted, while git looked.
+  // The service may have been given another repository, or been deleted, while git looked.
   if (current?.labels.repo !== repository || current.labels.branch !== branch) return context.now()
   const news = newsOf(known, found)
   if (news !== 'none') {

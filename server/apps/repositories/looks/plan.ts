@@ -1,4 +1,4 @@
-import type { BranchLook } from './store.ts'
+import type { BranchLook } from '../look-store.ts'
 
 const LOOK_MS = 5 * 60_000
 /** A branch that cannot be looked at is looked at more and more seldom, down to this. */

@@ -11,7 +11,7 @@ import type { Found } from './plan.ts'
 
 export interface Seen {
   found: Found
-  /** Of the commit, where it is none of those that are known. */
+  /** Message of the commit, empty where it is one of those that are known. */
   message: string
 }
 

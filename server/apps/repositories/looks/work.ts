@@ -3,8 +3,8 @@ import { createDriver } from '../../../platform/work/driver.ts'
 import { createPlaces } from '../../../platform/work/places.ts'
 import type { AppContext } from '../../context.ts'
 import { serviceById, servicesWithRepository } from '../../services/store.ts'
+import { lookAt } from '../look-store.ts'
 import { isLookedAt, lookAtBranch } from './look.ts'
-import { lookAt } from './store.ts'
 
 const LOOKS_AT_ONCE = 2
 

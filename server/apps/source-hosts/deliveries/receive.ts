@@ -26,7 +26,7 @@ interface Signed {
   deliveryId: string
   signature: string
   body: Uint8Array
-  /** Those of the repository whose webhook it is, whatever the delivery says. */
+  /** URLs of the repository whose webhook it is, whatever the delivery says. */
   urls?: string[]
 }
 

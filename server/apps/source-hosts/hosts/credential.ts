@@ -1,4 +1,4 @@
-import type { CredentialSource } from '../../repositories/credential.ts'
+import type { CredentialSource } from '../../repositories/access/credential.ts'
 import type { SourceHost } from '../port.ts'
 import { giteaAuthority } from '../providers/reach.ts'
 import { installationsOf, type StoredInstallation } from '../store/installations.ts'

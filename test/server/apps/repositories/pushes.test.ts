@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lookAt } from '../../../../server/apps/repositories/look-store.ts'
 import { lookAtBranch } from '../../../../server/apps/repositories/looks/look.ts'
-import { lookAt } from '../../../../server/apps/repositories/looks/store.ts'
 import { takePush } from '../../../../server/apps/repositories/push.ts'
 import type { Push } from '../../../../server/apps/repositories/push-plan.ts'
 import { serviceById } from '../../../../server/apps/services/store.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eventOf } from '../../../../server/apps/source-hosts/deliveries/event.ts'
+import { about, eventOf } from '../../../../server/apps/source-hosts/deliveries/event.ts'
 import { isSigned } from '../../../../server/apps/source-hosts/deliveries/signature.ts'
 import { nextHookAt, planHooks } from '../../../../server/apps/source-hosts/hooks/plan.ts'
 import { pauseAfter } from '../../../../server/apps/source-hosts/pauses.ts'
@@ -31,8 +31,21 @@ describe('a push', () => {
   test('tells its branch, commit, message and the paths that changed', () => {
     expect(eventOf('push', push())).toEqual({
       kind: 'push',
-      push: { urls, branch: 'main', commit, message: 'Change', changedPaths: ['a.ts', 'b.ts'], isDeleted: false },
+      push: { urls, branch: 'main', isDefaultBranch: false, commit, message: 'Change', changedPaths: ['a.ts', 'b.ts'], isDeleted: false },
     })
+  })
+
+  test('is of the default branch where the repository says so', () => {
+    const isDefault = (default_branch: string) => eventOf('push', push({ repository: { ...repository, default_branch } }))
+    expect(isDefault('main')).toMatchObject({ push: { isDefaultBranch: true } })
+    expect(isDefault('next')).toMatchObject({ push: { isDefaultBranch: false } })
+  })
+
+  test('of a webhook of one repository is of no other, whatever it says', () => {
+    const known = ['https://git.example.com/acme/blog']
+    expect(about(eventOf('push', push()), known)).toMatchObject({ push: { urls: known } })
+    expect(about(eventOf('status', { repository, sha: commit }), known)).toMatchObject({ urls: known })
+    expect(about(eventOf('push', push()), undefined)).toMatchObject({ push: { urls } })
   })
 
   test('of a branch with slashes keeps them, and one of a tag is none of a branch', () => {

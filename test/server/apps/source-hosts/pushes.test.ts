@@ -76,8 +76,7 @@ describe('what is pushed to a private repository of a Gitea', () => {
   test('is found by a look at the branch where its delivery was lost', async () => {
     const [hook] = await hooks()
     // Events that are left out are taken from it.
-    const setActive = (active: boolean) =>
-      gitea.ask(ada, 'PATCH', `/repos/ada/shop/hooks/${hook?.id}`, { active, events: hook?.events })
+    const setActive = (active: boolean) => gitea.ask(ada, 'PATCH', `/repos/ada/shop/hooks/${hook?.id}`, { active, events: hook?.events })
     await setActive(false)
     const commit = await gitea.commit(ada, 'shop', 'lost.txt')
     const { context } = platform

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { tableOf } from '../../../platform/db/table.ts'
+import { tableOf } from '../../platform/db/table.ts'
 
 /** What is known of the branch of a service. `nextAt` is in milliseconds since 1970. */
 export interface BranchLook {
