@@ -5,6 +5,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { GITEA_VERSION } from '../test/support/gitea-version.ts'
 import { pgbouncer } from '../test/support/pgbouncer.ts'
 
 const debianPackages: Record<string, string> = {
@@ -56,6 +57,7 @@ await Promise.all([
   ...modules.map(installModule),
   ...Object.entries(pythonPackages).map(([name, version]) => installPython(name, version)),
   ...(existsSync(pgbouncer) ? [] : [installPgbouncer()]),
+  ...(has('gitea') || existsSync(join(goFolder, 'gitea')) ? [] : [installGitea()]),
 ])
 
 async function installPackages(): Promise<void> {
@@ -71,6 +73,16 @@ async function installModule(name: string): Promise<void> {
     fail(`The tests need ${name}, which Go builds: install Go (https://go.dev/dl, or Debian: apt-get install golang-go).`)
   console.log(`Building ${name} for the tests`)
   await run([go, 'install', name])
+}
+
+/** Its module replaces others, so that Go builds it only from its own folder. It takes five minutes of a processor. */
+async function installGitea(): Promise<void> {
+  if (go === undefined) fail('The tests need gitea, which Go builds: install Go (https://go.dev/dl, or Debian: apt-get install golang-go).')
+  console.log('Building gitea for the tests')
+  await run([go, 'mod', 'download', `code.gitea.io/gitea@${GITEA_VERSION}`], '/')
+  const modules = (await new Response(Bun.spawn([go, 'env', 'GOMODCACHE']).stdout).text()).trim()
+  const tags = ['-trimpath', '-ldflags', '-s -w', '-tags', 'sqlite sqlite_unlock_notify']
+  await run([go, 'build', ...tags, '-o', join(goFolder, 'gitea'), '.'], join(modules, `code.gitea.io/gitea@${GITEA_VERSION}`))
 }
 
 async function installPython(name: string, version: string): Promise<void> {

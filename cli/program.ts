@@ -37,6 +37,7 @@ import { addSecretFileCommands } from './commands/secret-files.ts'
 import { addServiceCommands } from './commands/services.ts'
 import { addSessionCommands } from './commands/sessions.ts'
 import { addShellCommand } from './commands/shell.ts'
+import { addSourceHostCommands } from './commands/source-hosts.ts'
 import { addStatusCommand } from './commands/status.ts'
 import { addTeamCommands } from './commands/team.ts'
 import { addTopCommand } from './commands/top.ts'
@@ -86,6 +87,7 @@ const groups = [
   addDomainCommands,
   addEdgeRuleCommands,
   addWebhookCommands,
+  addSourceHostCommands,
   addAccountCommands,
   addContextCommands,
   addNotificationCommands,

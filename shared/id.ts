@@ -33,6 +33,7 @@ export const idPrefix = {
   postgresImport: 'imp',
   headerRule: 'hdr',
   pathRule: 'rdr',
+  sourceHostInstallation: 'shi',
 } as const
 
 export type IdKind = keyof typeof idPrefix

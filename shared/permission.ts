@@ -33,6 +33,8 @@ export const permissions = {
   'apikeys.manage': 'Create, list and revoke API keys',
   'audit.read': 'Read and verify the audit log',
   'webhooks.manage': 'Create, change, test and delete webhooks',
+  'sourcehosts.read': 'See connected source hosts and the repositories there',
+  'sourcehosts.manage': 'Connect and disconnect accounts of source hosts',
   'notifications.manage': 'Choose what people are told of, and where',
 } as const
 
@@ -62,6 +64,7 @@ const administrative: Permission[] = [
   'apikeys.manage',
   'audit.read',
   'webhooks.manage',
+  'sourcehosts.manage',
   'notifications.manage',
 ]
 
@@ -74,6 +77,7 @@ export const workspaceWide: ReadonlySet<Permission> = new Set([
   'services.create',
   'datastores.create',
   'projects.manage',
+  'sourcehosts.read',
 ])
 
 export const builtInRoles: Record<BuiltInRole, { description: string; permissions: readonly Permission[] }> = {

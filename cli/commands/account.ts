@@ -15,7 +15,7 @@ import {
 } from '../session/credentials.ts'
 import { loginByDevice } from '../session/device-login.ts'
 import { endLogin, loginByPassword, loginByToken, type SignedIn } from '../session/login.ts'
-import { ask } from '../session/prompt.ts'
+import { ask, piped } from '../session/prompt.ts'
 import { formatFields } from '../terminal/table.ts'
 import { clean } from '../terminal/text.ts'
 
@@ -100,12 +100,6 @@ async function signInByPassword(context: Context, url: string, options: LoginOpt
     : await ask(context, { text: 'Password:', isHidden: true, instead })
   if (email === '' || password === '') throw usageError('E-mail and password must not be empty.')
   return loginByPassword(context, url, { email, password, otp: options.otp })
-}
-
-/** A secret from a pipe or file: on a terminal it would be shown while it is typed. */
-async function piped({ io }: Context, option: string): Promise<string> {
-  if (io.stdin.isTty) throw usageError(`${option} reads from a pipe, and standard input is a terminal.`, `Leave out ${option} to be asked.`)
-  return io.stdin.text()
 }
 
 function isInClear(url: string): boolean {

@@ -30,6 +30,7 @@ import type { BackupSettings } from './backups/settings.ts'
 import type { Belongings } from './belongings.ts'
 import type { CredentialSource } from './repositories/access/credential.ts'
 import type { AppSettings } from './settings.ts'
+import type { SourceHostSettings } from './source-hosts/settings.ts'
 
 /** Ways of replicas to wherever their primaries are at each moment. Both calls can be repeated. */
 export interface Ways {
@@ -54,7 +55,7 @@ export interface PushWork {
 
 /** What routes and work ask for to be done soon; durable intent is in the database before they ask. */
 export interface AppWork {
-  readonly poke: Poke<'workspace' | 'service' | 'jobs' | 'deploys' | 'disk' | 'datastore' | 'certificates' | 'webhooks'>
+  readonly poke: Poke<'workspace' | 'service' | 'jobs' | 'deploys' | 'disk' | 'datastore' | 'certificates' | 'webhooks' | 'sourceHost'>
   /** Stops the build or pre-deploy command of a deploy that is to be canceled, or that fails for this reason. */
   interruptDeploy(deployId: string, because?: AppError): void
   deployEnded(deployId: string): void
@@ -76,7 +77,13 @@ export interface AppWork {
 }
 
 export interface AppContext extends IdentityContext {
-  readonly config: IdentityContext['config'] & AppSettings & BackupSettings & BuilderSettings & IngressSettings & RuntimeSettings
+  readonly config: IdentityContext['config'] &
+    AppSettings &
+    BackupSettings &
+    BuilderSettings &
+    IngressSettings &
+    RuntimeSettings &
+    SourceHostSettings
   readonly paths: Paths
   readonly engine: Engine
   readonly dial: Dial

@@ -33,6 +33,7 @@ import { roleOperations } from './roles.ts'
 import { serviceSettingOperations } from './service-settings.ts'
 import { serviceOperations } from './services.ts'
 import { shellOperations } from './shells.ts'
+import { sourceHostOperations } from './source-hosts.ts'
 import { teamOperations } from './team.ts'
 import { webhookOperations } from './webhooks.ts'
 import { workspaceOperations } from './workspaces.ts'
@@ -57,6 +58,7 @@ export const operations = {
   ...deployOperations,
   ...deployHookOperations,
   ...gitOperations,
+  ...sourceHostOperations,
   ...jobOperations,
   ...diskOperations,
   ...domainOperations,

@@ -56,6 +56,8 @@ const ignored = new Set([
   'releases',
   // An empty repository is made for whoever asks first.
   'git_repositories',
+  // A delivery that leads to nothing is remembered, and changes nothing.
+  'source_host_deliveries',
 ])
 /** Change nothing, or nothing that concerns anybody yet. */
 const unwritten = new Set<string>(['createDeviceGrant', 'refreshDeviceToken', 'planDeploy'])
@@ -133,11 +135,12 @@ test('all of it, made again with a log that can be written, has an entry each, a
 }, 120_000)
 
 /**
- * Their cases are answered without anything having to change: there is no session to end, no account to help, no sign-in under way, and
- * git only fetches, or asks with an empty push whether it may push.
+ * Their cases are answered without anything having to change: there is no session to end, no account to help, no sign-in under way, no app
+ * to be made, and git only fetches, or asks with an empty push whether it may push.
  */
 const changeless = new Set<string>([
   ...['logout', 'revokeDeviceToken', 'requestPasswordReset', 'completeOAuth', 'completeOAuthByForm'],
+  ...['completeGithubApp', 'completeGithubInstall', 'receiveGiteaDelivery'],
   ...['gitUploadPack', 'gitReceivePack'],
 ])
 

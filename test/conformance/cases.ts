@@ -16,6 +16,7 @@ import { keyValueCases } from './key-value.ts'
 import { oauthCases } from './oauth.ts'
 import { postgresCases } from './postgres.ts'
 import { projectCases } from './projects.ts'
+import { sourceHostCases } from './source-hosts.ts'
 import { teamCases } from './team.ts'
 import { webhookCases } from './webhooks.ts'
 import type { World } from './world.ts'
@@ -276,6 +277,7 @@ export const successCases: Record<OperationId, Prepare> = {
   },
   ...projectCases,
   ...webhookCases,
+  ...sourceHostCases,
   ...postgresCases,
   ...keyValueCases,
   listPostgres: ({ workspaceId }) => [get(`/v1/postgres?ownerId=${workspaceId}&name=db&includeReplicas=true&suspended=not_suspended`)],

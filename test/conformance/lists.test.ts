@@ -11,9 +11,12 @@ import { call } from '../support/client.ts'
 import { addDatastore } from '../support/datastores.ts'
 import { addMember, defaultWorkspaceId, joinWorkspace, registerTenant, type Tenant } from '../support/members.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
+import { addGithubApp, addInstallation } from '../support/source-hosts.ts'
 import { expectError } from './expect-error.ts'
+import { startSourceHosts } from './source-hosts.ts'
 
 let server: TestServer
+let sourceHosts: ReturnType<typeof startSourceHosts>
 let member: Tenant
 let serviceId: string
 let cronJobId: string
@@ -23,7 +26,11 @@ let webhookId: string
 const MANY = 105
 
 beforeAll(async () => {
-  server = await startTestServer()
+  sourceHosts = startSourceHosts()
+  server = await startTestServer({ env: sourceHosts.env })
+  const of = { workspaceId: await defaultWorkspaceId(server) }
+  addGithubApp(server, of.workspaceId)
+  for (const provider of ['github', 'gitea'] as const) addInstallation(server, { ...of, provider })
   member = await registerTenant(server, 'member@example.com')
   serviceId = await createService(server, { name: 'listed' })
   for (let index = 1; index < MANY; index++) await createService(server, { name: `listed-${index}` })
@@ -74,7 +81,10 @@ beforeAll(async () => {
     joinWorkspace(server, { userId: member.userId, workspaceId: other.workspaceId, role: 'viewer' })
   }
 })
-afterAll(() => server.close())
+afterAll(async () => {
+  await server.close()
+  await sourceHosts.close()
+})
 
 const put = (what: string, json: unknown) =>
   call(`${server.url}/v1/services/${serviceId}/${what}`, { method: 'PUT', json, token: server.adminToken })
@@ -208,6 +218,9 @@ const lists: Partial<Record<OperationId, List>> = {
   listEnvGroups: { path: () => '/v1/env-groups', count: 5 },
   listProjects: { path: () => '/v1/projects', count: 5 },
   listEnvironments: { path: () => '/v1/environments', count: 6 },
+  listSourceHostRepos: { path: () => '/v1/sourcehost/repos', count: 10 },
+  listGithubRepos: { path: () => '/v1/github/repos', count: 5 },
+  listGiteaRepos: { path: () => '/v1/gitea/repos', count: 5 },
   listWebhooks: { path: () => '/v1/webhooks', count: 5 },
   listWebhookEvents: { path: () => `/v1/webhooks/${webhookId}/events`, count: 5 },
   listEnvVars: { path: () => `/v1/services/${serviceId}/env-vars`, count: MANY },

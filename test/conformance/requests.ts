@@ -22,6 +22,7 @@ const unknownIds: PathIds = {
   projectId: 'prj-00000000000000000000',
   environmentId: 'evm-00000000000000000000',
   webhookId: 'whk-00000000000000000000',
+  installationId: 'shi-00000000000000000000',
   envGroupId: 'evg-00000000000000000000',
   postgresId: 'dpg-00000000000000000000-a',
   exportId: 'exp-00000000000000000000',

@@ -4,6 +4,7 @@ import { addDatastore } from '../support/datastores.ts'
 import { defaultWorkspaceId, makeKey, registerTenant, type Tenant } from '../support/members.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { oauthEnv } from './oauth.ts'
+import { startSourceHosts } from './source-hosts.ts'
 
 /** A platform on which everything an operation can ask for exists: a service that was deployed twice, its settings, and a stranger. */
 export interface World {
@@ -34,7 +35,8 @@ export interface World {
 
 export async function makeWorld(): Promise<World> {
   // Beside the stranger's workspace this one has all places but one: a long build is not to hold up the next.
-  const platform = await startPlatform({ ...oauthEnv, CP_BUILD_CONCURRENCY: '4' })
+  const sourceHosts = startSourceHosts()
+  const platform = await startPlatform({ ...oauthEnv, ...sourceHosts.env, CP_BUILD_CONCURRENCY: '4' })
   const stranger = await registerTenant(platform, 'stranger@example.com')
   const serviceId = await createService(platform, {
     name: 'live',
@@ -75,6 +77,9 @@ export async function makeWorld(): Promise<World> {
       const deploys = await get<{ deploy: { id: string } }[]>(`/v1/services/${serviceId}/deploys`)
       for (const { deploy: one } of deploys.body) await deployEnd(platform, serviceId, one.id)
     },
-    close: () => platform.close(),
+    async close() {
+      await platform.close()
+      await sourceHosts.close()
+    },
   }
 }

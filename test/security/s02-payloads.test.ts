@@ -3,23 +3,32 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../shared/operation.ts'
 import { operationIds, operationOf } from '../../shared/operations/all.ts'
 import { requestOf } from '../conformance/requests.ts'
+import { type SourceHosts, startSourceHosts } from '../conformance/source-hosts.ts'
 import { createService, deployApp, deployEnd, packApp, upload } from '../support/apps.ts'
 import { type CallOptions, call, type Reply } from '../support/client.ts'
+import { defaultWorkspaceId } from '../support/members.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
+import { addGithubApp } from '../support/source-hosts.ts'
 import { payloadsFor } from './payloads.ts'
 import { bodiesWith } from './string-fields.ts'
 
 /** No sandbox can write here, so whatever makes it ran as the control plane. */
 const canary = `/var/lib/cpd-canary-${process.pid}`
 const payloads = payloadsFor(canary)
+let sourceHosts: SourceHosts
 let platform: Platform
 let serviceId: string
 beforeAll(async () => {
-  platform = await startPlatform({ CP_LOGIN_LIMIT: '1000000' })
+  sourceHosts = startSourceHosts()
+  platform = await startPlatform({ CP_LOGIN_LIMIT: '1000000', ...sourceHosts.env })
+  addGithubApp(platform, await defaultWorkspaceId(platform))
   serviceId = await createService(platform, { name: 'steady' })
   await deployApp(platform, serviceId, await packApp('hello-js'))
 })
-afterAll(() => platform.close())
+afterAll(async () => {
+  await platform.close()
+  await sourceHosts.close()
+})
 
 const send = async (path: string, options: CallOptions): Promise<Reply> => {
   const reply = await call(platform.url + path, { token: platform.adminToken, ...options })

@@ -2,14 +2,17 @@ import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type OperationId, operationIds, operationOf } from '../../shared/operations/all.ts'
 import { requestOf } from '../conformance/requests.ts'
+import { type SourceHosts, startSourceHosts } from '../conformance/source-hosts.ts'
 import { createService, deployApp, packApp } from '../support/apps.ts'
 import { type CallOptions, call, cookieOf } from '../support/client.ts'
-import { makeKey, memberPassword, registerTenant } from '../support/members.ts'
+import { defaultWorkspaceId, makeKey, memberPassword, registerTenant } from '../support/members.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { testAdmin, testStaticToken } from '../support/server.ts'
 import { openSocket } from '../support/socket.ts'
+import { addGithubApp } from '../support/source-hosts.ts'
 import { allCommandLines, filesWith } from './data-files.ts'
 
+let sourceHosts: SourceHosts
 let platform: Platform
 let serviceId: string
 let ids: Record<string, string>
@@ -24,10 +27,13 @@ const planted: Record<string, string> = {
   "user's password": memberPassword,
   "administrator's password": testAdmin.password,
   'static token': testStaticToken,
+  'token of a source host': 'pLaNtEd-source-host-token',
 }
 
 beforeAll(async () => {
-  platform = await startPlatform()
+  sourceHosts = startSourceHosts()
+  platform = await startPlatform(sourceHosts.env)
+  addGithubApp(platform, await defaultWorkspaceId(platform))
   const { env, file, old } = { env: planted['environment value'], file: planted['secret file'], old: planted['replaced environment value'] }
   const stop = watchCommandLines()
   serviceId = await createService(platform, {
@@ -42,6 +48,7 @@ beforeAll(async () => {
   await deployApp(platform, serviceId, await packApp('hello-js'))
   const api = (path: string, options: CallOptions) =>
     call<{ id: string; secret: string }>(platform.url + path, { token: platform.adminToken, ...options })
+  await api('/v1/gitea/installations', { method: 'POST', json: { token: planted['token of a source host'] } })
   await api(`/v1/services/${serviceId}/env-vars/SECRET`, { method: 'PUT', json: { value: env } })
   const { deploy } = await deployApp(platform, serviceId, await packApp('hello-js', { VERSION: '2\n' }))
   stop()
@@ -56,7 +63,10 @@ beforeAll(async () => {
   ids = { serviceId, deployId: deploy.id, eventId: events.body[0]?.event.id ?? '', key: 'SECRET', keyId: key.body.id }
   await provokeErrors()
 })
-afterAll(() => platform.close())
+afterAll(async () => {
+  await platform.close()
+  await sourceHosts.close()
+})
 
 /** Collects the arguments of every process that exists while something is deployed. */
 function watchCommandLines(): () => void {

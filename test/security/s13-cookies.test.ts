@@ -2,17 +2,23 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operationIds, operationOf } from '../../shared/operations/all.ts'
 import { expectError } from '../conformance/expect-error.ts'
 import { requestOf } from '../conformance/requests.ts'
+import { type SourceHosts, startSourceHosts } from '../conformance/source-hosts.ts'
 import { call, cookieOf } from '../support/client.ts'
 import { startTestServer, type TestServer, testAdmin } from '../support/server.ts'
 import { openSocket, upgradeHeaders } from '../support/socket.ts'
 
+let sourceHosts: SourceHosts
 let server: TestServer
 let cookie: string
 beforeAll(async () => {
-  server = await startTestServer({ env: { CP_LOGIN_LIMIT: '1000' } })
+  sourceHosts = startSourceHosts()
+  server = await startTestServer({ env: { CP_LOGIN_LIMIT: '1000', ...sourceHosts.env } })
   cookie = cookieOf(await call(`${server.url}/v1/auth/login`, { json: testAdmin }))
 })
-afterAll(() => server.close())
+afterAll(async () => {
+  await server.close()
+  await sourceHosts.close()
+})
 
 // What a provider's page posts to us is known by its state and by another cookie, see S16.
 const changing = operationIds.filter((id) => operationOf(id).method !== 'GET' && !operationOf(id).isCrossSite)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operationIds, operationOf } from '../../shared/operations/all.ts'
 import { requestOf } from '../conformance/requests.ts'
+import { type SourceHosts, startSourceHosts } from '../conformance/source-hosts.ts'
 import { createService } from '../support/apps.ts'
 import { call } from '../support/client.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
@@ -48,6 +49,7 @@ const connecting: Record<string, string> = {
   'server/platform/outgoing/resolve.ts': 'names of destinations, before their addresses are checked',
   'server/platform/outgoing/send.ts': 'the way out itself: it connects to checked addresses only',
   'server/boot/serve-socket/client.ts': 'a unix socket in the data directory',
+  'server/apps/source-hosts/providers/github/tokens.ts': "the library's client, given that way out: the operator's GitHub",
   'server/boot/upgrade/health.ts': 'our own API and ingress; redirects of what is served there are not followed',
 }
 
@@ -102,6 +104,7 @@ test('S18: the address of a workload is what the engine says, whatever a tenant 
 
 describe('S18: addresses in the fields of the API', () => {
   let platform: Platform
+  let sourceHosts: SourceHosts
   let serviceId: string
   let visits = 0
   let canary: Bun.TCPSocketListener
@@ -118,13 +121,15 @@ describe('S18: addresses in the fields of the API', () => {
         data() {},
       },
     })
-    platform = await startPlatform({ CP_LOGIN_LIMIT: '1000000' })
+    sourceHosts = startSourceHosts()
+    platform = await startPlatform({ CP_LOGIN_LIMIT: '1000000', ...sourceHosts.env })
     serviceId = await createService(platform, { name: 'steady' })
   })
 
   afterAll(async () => {
     canary.stop(true)
     await platform.close()
+    await sourceHosts.close()
   })
 
   const addresses = () => [

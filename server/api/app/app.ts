@@ -22,6 +22,7 @@ import { edgeRuleRoutes } from '../../apps/services/routes/edge-rule-routes.ts'
 import { serviceRoutes } from '../../apps/services/routes/routes.ts'
 import { settingRoutes } from '../../apps/services/routes/settings-routes.ts'
 import { createShellRoutes } from '../../apps/shells/routes.ts'
+import { sourceHostRoutes } from '../../apps/source-hosts/api/routes.ts'
 import { transferRoutes } from '../../apps/transfers/api/routes.ts'
 import { webhookRoutes } from '../../apps/webhooks/routes.ts'
 import { certificateRoutes } from '../../edge/certificates/routes.ts'
@@ -203,6 +204,7 @@ function handlersOf(context: ApiContext): Handlers<OperationId, ApiContext> {
     ...webhookRoutes,
     ...deployRoutes,
     ...createGitRoutes(context),
+    ...sourceHostRoutes,
     ...jobRoutes,
     ...cronJobRoutes,
     ...diskRoutes,

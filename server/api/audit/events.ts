@@ -131,6 +131,13 @@ export const auditEvents: AuditEvents<ApiContext> = {
   gitUploadPack: { event: 'source.fetched', ...service, isChange: () => false },
   gitReceivePack: { event: 'source.pushed' },
   rotateDeployHook: { event: 'deploy_hook.rotated', ...service },
+  connectGitea: { event: 'sourcehost.connected' },
+  disconnectSourceHost: { event: 'sourcehost.disconnected', target: ({ params }) => params.installationId },
+  completeGithubApp: { event: 'sourcehost.app_created' },
+  completeGithubInstall: { event: 'sourcehost.connected' },
+  receiveGithubDelivery: { event: 'sourcehost.changed' },
+  receiveGiteaDelivery: { event: 'sourcehost.changed' },
+
   callDeployHook: { event: 'deploy.created' },
   openDeployHook: { event: 'deploy.created' },
   createDeploy: { event: 'deploy.created', ...made },

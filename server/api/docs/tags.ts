@@ -22,6 +22,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Roles: 'Sets of permissions',
   Services: 'What is deployed and run',
   Shells: 'Terminals beside running instances',
+  'Source hosts': 'GitHub, Gitea and Forgejo: whose repositories are deployed',
   Team: 'Members of the workspace, and invites',
   Webhooks: 'Events as signed requests to a URL',
   Workspaces: 'What services, databases, members and keys belong to',

@@ -2,6 +2,9 @@ import { datastoreById, isDatastore } from '../../apps/datastores/store.ts'
 import { createLinkPublisher } from '../../apps/private-network/publish.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { passOverUsedUids } from '../../apps/services/user-ids.ts'
+import { hostCredentials } from '../../apps/source-hosts/hosts/credential.ts'
+import { sharedApp } from '../../apps/source-hosts/providers/github/apps.ts'
+import { giteaAuthority } from '../../apps/source-hosts/providers/reach.ts'
 import { acmeSettingsOf } from '../../edge/certificates/acme/settings.ts'
 import { hasCertificate } from '../../edge/certificates/store/certificates.ts'
 import { ensureIngressProof } from '../../edge/routing/ingress-proof.ts'
@@ -81,7 +84,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const { telemetry: ownTelemetry, ...parts } = options.parts ?? {}
   const acme = acmeSettingsOf(config)
   const hostServices = hostServicesOf(config)
-  providerSettingsOf(config)
+  checkSettings(config)
   const mailer = parts.mailer ?? createMailer(mailSettingsOf(config))
   const paths = pathsOf(config.CP_DATA_DIR, config.CP_MASTER_KEY_FILE)
   await ensureDataFolders(paths)
@@ -122,7 +125,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     ingressProof: ensureIngressProof(paths.ingressProof),
     hasCertificate: (host: string) => hasCertificate(kept.db, host),
     belongings: serviceBelongings,
-    credentials: [],
+    credentials: [hostCredentials({ ...basis, ...kept, ...outward, ...parts })],
     logins: createThrottle(loginLimits(config.CP_LOGIN_LIMIT), basis.now),
     exitReasons: createExitReasons(),
     shells: createOpenShells(),
@@ -140,6 +143,11 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     lock.release()
   }
   return { context, work, firstStart, close }
+}
+
+/** Settings of which some take others. Who needs them makes them anew. */
+function checkSettings(config: Config): void {
+  for (const settingsOf of [providerSettingsOf, sharedApp, giteaAuthority]) settingsOf(config)
 }
 
 type Basis = Pick<Context, 'config' | 'version' | 'paths' | 'log' | 'machine' | 'mailer' | 'stopping' | 'now' | 'after'>

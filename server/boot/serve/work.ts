@@ -15,6 +15,7 @@ import { createUpgradeWork } from '../../apps/postgres/upgrade/work.ts'
 import { createWays } from '../../apps/replication/ways.ts'
 import { createLookWork } from '../../apps/repositories/looks/work.ts'
 import { servicesToWatch } from '../../apps/services/store.ts'
+import { createHookWork } from '../../apps/source-hosts/hooks/work.ts'
 import { createTransferWork } from '../../apps/transfers/work/work.ts'
 import { createWebhookWork } from '../../apps/webhooks/dispatch/work.ts'
 import type { AcmeSettings } from '../../edge/certificates/acme/settings.ts'
@@ -56,7 +57,7 @@ export function createWork(
   const pushes = createPushWork(() => context)
   const work: RunningWork = {
     poke: pokeBy({
-      service: onceStarted((serviceId: string) => pokeAllOf([driver, jobs], serviceId)),
+      service: onceStarted((serviceId: string) => pokeAllOf([driver, jobs, sourceHooks.ofServices], serviceId)),
       jobs: onceStarted((serviceId: string) => jobs.poke(serviceId)),
       disk: onceStarted((diskId: string) => disks.poke(diskId)),
       datastore: onceStarted((datastoreId: string) => pokeAllOf(databases, datastoreId)),
@@ -64,6 +65,7 @@ export function createWork(
       deploys: onceStarted(() => queue.poke()),
       workspace: onceStarted((workspaceId: string) => workspaces.poke(workspaceId)),
       certificates: onceStarted(() => certificates.poke()),
+      sourceHost: onceStarted((installationId: string) => sourceHooks.poke(installationId)),
       webhooks: onceStarted((workspaceId: string) => webhooks.poke(workspaceId)),
     }),
     republishCertificates: () => certificates.republish(),
@@ -92,7 +94,7 @@ export function createWork(
       for (const domainId of domainsToCheck(context.db, context.now())) domains.poke(domainId)
       stopWith(context, [...stopListening, every(context, PERIOD_MS, pokeAll)])
     },
-    settled: () => settledAll([driver, queue, pushes, certificates, domains, disks, ...minutely]),
+    settled: () => settledAll([queue, pushes, certificates, domains, disks, ...minutely]),
   }
   const context: Context = { work, sets: keeper, ...base }
   const queue = createDeployQueue(context, context.stopping)
@@ -104,18 +106,23 @@ export function createWork(
   const databases = [...databaseWork(context), backups, transfers]
   const jobs = createJobWork(context)
   const webhooks = createWebhookWork(context)
+  const sourceHooks = createHookWork(context)
   const notifications = createNotificationWork(context)
   const driver = createServiceDriver(context)
   const workspaces = createWorkspaceWork(context, workspaceContents(context))
-  const minutely = [keeper, jobs, workspaces, webhooks, notifications, createLookWork(context), ...databases]
+  const services = { pokeAll: () => pokeServices(context, driver), settled: driver.settled }
+  const minutely = [keeper, services, jobs, workspaces, webhooks, sourceHooks, createLookWork(context), notifications, ...databases]
 
   function pokeAll(): void {
     for (const part of minutely) part.pokeAll()
-    for (const serviceId of servicesToWatch(context.db)) driver.poke(serviceId)
-    for (const deploy of unfinishedDeploys(context.db)) driver.poke(deploy.serviceId)
   }
 
   return { context, work }
+}
+
+function pokeServices({ db }: Context, driver: Driver): void {
+  for (const serviceId of servicesToWatch(db)) driver.poke(serviceId)
+  for (const { serviceId } of unfinishedDeploys(db)) driver.poke(serviceId)
 }
 
 const databaseWork = (context: Context) => [

@@ -1,6 +1,7 @@
 import { AppError } from '../../../shared/error.ts'
 import { backupSettings } from '../../apps/backups/settings.ts'
 import { appSettings } from '../../apps/settings.ts'
+import { sourceHostSettings } from '../../apps/source-hosts/settings.ts'
 import { type BuilderSettings, builderSettings } from '../../builders/settings.ts'
 import { edgeSettings } from '../../edge/settings.ts'
 import { engineSettings } from '../../engines/settings.ts'
@@ -18,6 +19,7 @@ const settings = {
   ...httpSettings,
   ...ingressSettings,
   ...appSettings,
+  ...sourceHostSettings,
   ...backupSettings,
   ...identitySettings,
   ...edgeSettings,

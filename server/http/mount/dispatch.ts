@@ -6,6 +6,8 @@ export interface DispatchInput {
   params?: Readonly<Record<string, string>>
   query?: Readonly<Record<string, string>>
   body?: unknown
+  /** Workspace to act in; that of the caller where it is empty. */
+  workspaceId?: string
 }
 
 /** Calls an operation for a page of ours by the way of every request, so that a page can do nothing that the API would not. */
@@ -25,12 +27,13 @@ export function createDispatch(table: Readonly<Record<string, Operation>>, servi
   }
 }
 
-function requestOf(outer: Request, operation: Operation, { params = {}, query = {}, body }: DispatchInput): Request {
+function requestOf(outer: Request, operation: Operation, { params = {}, query = {}, body, workspaceId = '' }: DispatchInput): Request {
   const path = operation.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
   const url = new URL(path, outer.url)
   url.search = new URLSearchParams(query).toString()
   const headers = new Headers(outer.headers)
   for (const name of ownHeaders) headers.delete(name)
+  if (workspaceId !== '') headers.set('x-workspace-id', workspaceId)
   if (body !== undefined) headers.set('content-type', 'application/json')
   return new Request(url.href, {
     method: operation.method,

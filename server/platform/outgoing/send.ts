@@ -26,6 +26,8 @@ export interface SendOptions extends OutgoingPolicy {
   /** What becomes of a longer answer: an error, unless it is to be cut there and its connection ended. */
   longAnswer?: 'cut'
   lookup?: Lookup
+  /** Certificates, in PEM, of the authority that verifies the host, in place of those that the machine trusts. */
+  ca?: string | undefined
 }
 
 /** Sends a request and reads the answer, the whole of it unless it is to be cut; redirects are answers. @throws OutgoingProblem, or the signal's reason when it aborts. */
@@ -36,7 +38,7 @@ export async function sendOutgoing(request: OutgoingRequest, options: SendOption
   const { signal, isLate, release } = boundTo(options)
   try {
     const addresses = await resolveReachable(host, options, { lookup: options.lookup ?? systemLookup, signal })
-    const response = await connectToOne(addresses.slice(0, MAX_ADDRESSES_TRIED), request, signal)
+    const response = await connectToOne(addresses.slice(0, MAX_ADDRESSES_TRIED), request, { signal, ca: options.ca })
     return await readAnswer(response, host, options)
   } catch (cause) {
     options.signal?.throwIfAborted()
@@ -73,18 +75,23 @@ function boundTo({ signal: outer, timeoutMs = DEFAULT_TIMEOUT_MS }: SendOptions)
   }
 }
 
+interface Connecting {
+  signal: AbortSignal
+  ca: string | undefined
+}
+
 /** The next address is tried only where no connection came about: what was sent once is not sent twice. */
-async function connectToOne(addresses: readonly string[], request: OutgoingRequest, signal: AbortSignal): Promise<Response> {
+async function connectToOne(addresses: readonly string[], request: OutgoingRequest, how: Connecting): Promise<Response> {
   const [address = '', ...others] = addresses
   try {
-    return await fetchFrom(address, request, signal)
+    return await fetchFrom(address, request, how)
   } catch (error) {
     if (others.length === 0 || !isUnconnected(error)) throw error
-    return connectToOne(others, request, signal)
+    return connectToOne(others, request, how)
   }
 }
 
-function fetchFrom(address: string, { url, method, headers, body }: OutgoingRequest, signal: AbortSignal): Promise<Response> {
+function fetchFrom(address: string, { url, method, headers, body }: OutgoingRequest, { signal, ca }: Connecting): Promise<Response> {
   const pinned = new URL(url)
   pinned.hostname = address.includes(':') ? `[${address}]` : address
   const sent = new Headers(headers)
@@ -100,7 +107,7 @@ function fetchFrom(address: string, { url, method, headers, body }: OutgoingRequ
     // Connections are kept by address: another name's must not be taken up.
     keepalive: false,
     signal,
-    ...(isNamed(url) && { tls: { serverName: hostOf(url) } }),
+    tls: { ...(isNamed(url) && { serverName: hostOf(url) }), ...(ca !== undefined && { ca }) },
   })
 }
 

@@ -12,6 +12,7 @@ import { call } from '../../support/client.ts'
 import { addDatastore } from '../../support/datastores.ts'
 import { putInto } from '../../support/environments.ts'
 import type { TestServer } from '../../support/server.ts'
+import { addInstallation } from '../../support/source-hosts.ts'
 import { addTransfer } from '../../support/transfers.ts'
 
 /** Somebody's workspace, with a key that may do everything in it. */
@@ -184,6 +185,7 @@ const makers: Record<string, Maker> = {
     const { id } = await create(place, '/v1/webhooks', { name: nextName(), url: 'https://hooks.invalid/', enabled: false })
     return String(id)
   },
+  installationId: ({ server, workspaceId }) => addInstallation(server, { workspaceId, provider: 'gitea' }),
   emptyRole: (place) => addRole(place, []),
   memberId: (place) => addPerson(place, addRole(place, [])),
   async inviteId(place) {

@@ -17,6 +17,7 @@ import repositories from '../../../docs/repositories.md' with { type: 'text' }
 import security from '../../../docs/security.md' with { type: 'text' }
 import services from '../../../docs/services.md' with { type: 'text' }
 import settings from '../../../docs/settings.md' with { type: 'text' }
+import sourceHosts from '../../../docs/source-hosts.md' with { type: 'text' }
 import variables from '../../../docs/variables.md' with { type: 'text' }
 import webhooks from '../../../docs/webhooks.md' with { type: 'text' }
 
@@ -33,6 +34,7 @@ export const chapters: readonly Chapter[] = [
   { slug: 'repositories', summary: 'Deploys from git: branches, tags and commits, pushes, and how they are fetched.', text: repositories },
   { slug: 'git-push', summary: 'Deploying by git push, and what is refused.', text: gitPush },
   { slug: 'services', summary: 'Kinds of services, headers and redirects, who is let in, sleep, plans.', text: services },
+  { slug: 'source-hosts', summary: 'GitHub, Gitea and Forgejo: accounts, repositories, deliveries.', text: sourceHosts },
   { slug: 'variables', summary: 'Variables, secret files, groups that services share, values that refer to others.', text: variables },
   { slug: 'jobs', summary: 'One-off jobs, cron jobs, and a shell beside an instance.', text: jobs },
   { slug: 'disks', summary: 'Files that outlive releases, and their snapshots.', text: disks },

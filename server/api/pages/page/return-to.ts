@@ -3,7 +3,7 @@ import { isOwnPath } from '../../../../shared/oauth.ts'
 export const HOME = '/account'
 
 /** A login may lead to pages that a person looks at, never to the API's own paths. */
-const pages = /^\/(?:account|device|invite|docs|status)(?:[/?]|$)/
+const pages = /^\/(?:account|deploys|device|docs|invite|source-hosts|status)(?:[/?]|$)/
 
 /** Returns the page of ours that was wanted, and never another site's. */
 export const returnPathOf = (wanted: string | null | undefined): string =>

@@ -4,6 +4,7 @@ import { parseIp } from '../../../../shared/ip-address.ts'
 import { parseRepositoryUrl } from '../../../../shared/repository.ts'
 import { OutgoingProblem } from '../../../platform/outgoing/problem.ts'
 import { resolveReachable } from '../../../platform/outgoing/resolve.ts'
+import type { OutgoingPolicy } from '../../../platform/outgoing/rules.ts'
 import type { AppContext } from '../../context.ts'
 import { policyOf } from '../../webhooks/url.ts'
 import type { RepositoryCredential } from '../access/credential.ts'
@@ -21,15 +22,23 @@ export async function openRemote(context: RemoteContext, { workspaceId, url: tex
   const url = parseRepositoryUrl(text)
   if (url === undefined || url.scheme === 'ssh')
     throw new AppError('bad_request', 'The repository of the service has no https URL. Give it one with `cpctl services update --repo`.')
-  const address = await addressOf(context, url.host.replace(/^\[(.*)\]$/, '$1'), signal)
   const credential = await credentialOf(context, { workspaceId, url: url.href }, signal)
+  const host = url.host.replace(/^\[(.*)\]$/, '$1')
+  const isNamedBySetting = credential.kind === 'token' && credential.mayBePrivate === true
+  const policy = { ...policyOf(context.config), ...(isNamedBySetting && { namedHosts: new Set([host]) }) }
+  const address = await addressOf(context, { host, policy }, signal)
   const isNamed = parseIp(url.host) === undefined && !url.host.startsWith('[')
   return { url, address: isNamed ? address : undefined, credential, authority: await authorityFor(context, credential) }
 }
 
-async function addressOf({ config, lookup }: RemoteContext, host: string, signal: AbortSignal): Promise<string | undefined> {
+interface Destination {
+  host: string
+  policy: OutgoingPolicy
+}
+
+async function addressOf({ lookup }: RemoteContext, { host, policy }: Destination, signal: AbortSignal): Promise<string | undefined> {
   try {
-    const [address] = await resolveReachable(host, policyOf(config), { lookup, signal })
+    const [address] = await resolveReachable(host, policy, { lookup, signal })
     return address
   } catch (error) {
     if (error instanceof OutgoingProblem)

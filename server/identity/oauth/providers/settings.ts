@@ -41,12 +41,17 @@ export const providerSettingsOf = (config: IdentitySettings): ProviderSettings[]
   [githubOf(config), googleOf(config), appleOf(config)].filter((settings) => settings !== undefined)
 
 function githubOf(config: IdentitySettings): GithubSettings | undefined {
-  const given = allOrNone(config, ['CP_GITHUB_CLIENT_ID', 'CP_GITHUB_CLIENT_SECRET'], ['CP_GITHUB_URL', 'CP_GITHUB_API_URL'])
+  const given = allOrNone(config, ['CP_GITHUB_CLIENT_ID', 'CP_GITHUB_CLIENT_SECRET'], [])
   if (given === undefined) return undefined
+  const { CP_GITHUB_CLIENT_ID: clientId, CP_GITHUB_CLIENT_SECRET: clientSecret } = given
+  return { id: 'github', name: 'GitHub', clientId, clientSecret, ...githubUrlsOf(config) }
+}
+
+/** GitHub, or one of the operator's own. People may sign in there, and repositories may be deployed from there. */
+export function githubUrlsOf(config: Pick<IdentitySettings, 'CP_GITHUB_URL' | 'CP_GITHUB_API_URL'>): { url: string; apiUrl: string } {
   const url = withoutSlash(config.CP_GITHUB_URL ?? githubDefaults.url)
   const apiUrl = config.CP_GITHUB_API_URL ?? (url === githubDefaults.url ? githubDefaults.apiUrl : url + ENTERPRISE_API_PATH)
-  const { CP_GITHUB_CLIENT_ID: clientId, CP_GITHUB_CLIENT_SECRET: clientSecret } = given
-  return { id: 'github', name: 'GitHub', clientId, clientSecret, url, apiUrl: withoutSlash(apiUrl) }
+  return { url, apiUrl: withoutSlash(apiUrl) }
 }
 
 function googleOf(config: IdentitySettings): OpenIdSettings | undefined {

@@ -56,7 +56,6 @@ test('another OpenID provider is called by its host, unless it is given a name',
 describe('half a configuration stops the start, naming what is missing', () => {
   test.each([
     [{ CP_GITHUB_CLIENT_ID: 'id' }, 'CP_GITHUB_CLIENT_ID is set, but CP_GITHUB_CLIENT_SECRET is not.'],
-    [{ CP_GITHUB_URL: 'https://git.example.com' }, 'CP_GITHUB_URL is set, but CP_GITHUB_CLIENT_ID and CP_GITHUB_CLIENT_SECRET are not.'],
     [{ CP_GOOGLE_CLIENT_SECRET: 's' }, 'CP_GOOGLE_CLIENT_SECRET is set, but CP_GOOGLE_CLIENT_ID is not.'],
     [{ CP_GOOGLE_NAME: 'Us' }, 'CP_GOOGLE_NAME is set, but CP_GOOGLE_CLIENT_ID and CP_GOOGLE_CLIENT_SECRET are not.'],
     [

@@ -1,0 +1,14 @@
+import { CliError } from '../base/error.ts'
+import type { Context } from '../session/context.ts'
+
+/** The URL of a repository named by owner/name. @throws CliError where no connected account has it, or several do. */
+export async function cloneUrlOf({ client }: Pick<Context, 'client'>, name: string): Promise<string> {
+  const page = await client.call('listSourceHostRepos', { query: { search: name, limit: 100 } })
+  const urls = [...new Set(page.filter(({ repo }) => repo.name.toLowerCase() === name.toLowerCase()).map(({ repo }) => repo.cloneUrl))]
+  const [url] = urls
+  if (url === undefined)
+    throw new CliError('not_found', `No connected account has a repository ${name}.`, { hint: 'cpctl sourcehost repos lists them.' })
+  if (urls.length > 1)
+    throw new CliError('conflict', `Several hosts have a repository ${name}.`, { hint: `Give its URL: ${urls.join(' or ')}` })
+  return url
+}

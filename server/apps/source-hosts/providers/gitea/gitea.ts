@@ -1,0 +1,63 @@
+import type { Static } from '@sinclair/typebox'
+import type { HostRepository, SourceHost } from '../../port.ts'
+import { REPORT_CONTEXT, REPOSITORIES_PER_PAGE } from '../../port.ts'
+import { askHost, type HostRequest } from '../ask.ts'
+import { stateOfChecks } from '../check-states.ts'
+import type { Reach } from '../reach.ts'
+import { pathOf } from '../repository-path.ts'
+import { giteaHooks } from './hooks.ts'
+import { GiteaMade, GiteaRepositories, GiteaRepository, GiteaStatuses, GiteaUser } from './shapes.ts'
+
+/** What Gitea calls the states of a report. */
+const statusStates = { queued: 'pending', in_progress: 'pending', success: 'success', failure: 'failure', inactive: 'success' } as const
+
+export const authorized = (token: string, request: HostRequest): HostRequest => ({
+  ...request,
+  headers: { Authorization: `token ${token}` },
+})
+
+/** Whose a token is. @throws AppError as the port's calls do. */
+export const giteaUserOf = (reach: Reach, token: string, signal: AbortSignal): Promise<Static<typeof GiteaUser>> =>
+  askHost(reach, authorized(token, { path: '/user' }), GiteaUser, signal)
+
+/** An account at a Gitea or Forgejo, with a token of the person's. Hosts of this kind have no token of one repository. */
+export function openGitea(reach: Reach, { account, token }: { account: string; token: string }): SourceHost {
+  const as = (request: HostRequest) => authorized(token, request)
+  return {
+    provider: 'gitea',
+    async repositories(page, signal) {
+      const found = await askHost(reach, as({ path: `/user/repos?page=${page}&limit=${REPOSITORIES_PER_PAGE}` }), GiteaRepositories, signal)
+      return { repositories: found.map(repositoryOf), isLast: found.length < REPOSITORIES_PER_PAGE }
+    },
+    repository: async (name, signal) => repositoryOf(await askHost(reach, as({ path: pathOf(name) }), GiteaRepository, signal)),
+    tokenFor: async () => ({ username: account, token }),
+    async checksOf(repository, commit, signal) {
+      const path = `${pathOf(repository)}/commits/${encodeURIComponent(commit)}/status`
+      const { statuses } = await askHost(reach, as({ path }), GiteaStatuses, signal)
+      return stateOfChecks((statuses ?? []).map(({ status, context }) => ({ context, state: status })))
+    },
+    async report(repository, { commit, state, environment, description, logUrl }, signal) {
+      const path = `${pathOf(repository)}/statuses/${encodeURIComponent(commit)}`
+      const json = { state: statusStates[state], context: `${REPORT_CONTEXT}${environment}`, description, target_url: logUrl }
+      await askHost(reach, as({ method: 'POST', path, json }), GiteaMade, signal)
+      return null
+    },
+    async comment(repository, { request, text, id }, signal) {
+      const issues = `${pathOf(repository)}/issues`
+      const asked: HostRequest =
+        id === undefined
+          ? { method: 'POST', path: `${issues}/${request}/comments`, json: { body: text } }
+          : { method: 'PATCH', path: `${issues}/comments/${encodeURIComponent(id)}`, json: { body: text } }
+      return String((await askHost(reach, as(asked), GiteaMade, signal)).id)
+    },
+    hooks: giteaHooks(reach, token),
+  }
+}
+
+const repositoryOf = (found: Static<typeof GiteaRepository>): HostRepository => ({
+  name: found.full_name,
+  cloneUrl: found.clone_url,
+  url: found.html_url,
+  isPrivate: found.private,
+  defaultBranch: found.default_branch,
+})

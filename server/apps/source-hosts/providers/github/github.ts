@@ -1,0 +1,67 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import { type HostRepository, REPOSITORIES_PER_PAGE, type SourceHost } from '../../port.ts'
+import { askHost, type HostRequest } from '../ask.ts'
+import { stateOfChecks } from '../check-states.ts'
+import type { Reach } from '../reach.ts'
+import { pathOf } from '../repository-path.ts'
+import type { GithubAppKeys } from './apps.ts'
+import { reportToGithub } from './reports.ts'
+import { GithubCheckRuns, GithubMade, GithubRepositories, GithubRepository, GithubStatuses } from './shapes.ts'
+import { githubTokens } from './tokens.ts'
+
+/** Asks the API as an installation. */
+export type AskGithub = <S extends TSchema>(request: HostRequest, schema: S, signal: AbortSignal) => Promise<Static<S>>
+
+const CHECKS = 'per_page=100'
+/** Name that git gives with a token of an installation. */
+const TOKEN_USER = 'x-access-token'
+
+/** An installation of an app at GitHub. */
+export function openGithub(reach: Reach, { keys, installationId }: { keys: GithubAppKeys; installationId: string }): SourceHost {
+  const tokensFor = (signal: AbortSignal) => githubTokens(reach, { keys, installationId, signal })
+  const ask: AskGithub = async (request, schema, signal) =>
+    askHost(reach, { ...request, headers: githubHeaders(await tokensFor(signal).forApi()) }, schema, signal)
+  return {
+    provider: 'github',
+    async repositories(page, signal) {
+      const path = `/installation/repositories?per_page=${REPOSITORIES_PER_PAGE}&page=${page}`
+      const { repositories } = await ask({ path }, GithubRepositories, signal)
+      return { repositories: repositories.map(repositoryOf), isLast: repositories.length < REPOSITORIES_PER_PAGE }
+    },
+    repository: async (name, signal) => repositoryOf(await ask({ path: pathOf(name) }, GithubRepository, signal)),
+    async tokenFor(repository, signal) {
+      const name = repository.split('/')[1] ?? ''
+      return { username: TOKEN_USER, token: await tokensFor(signal).forRepository(name) }
+    },
+    async checksOf(repository, commit, signal) {
+      const path = `${pathOf(repository)}/commits/${encodeURIComponent(commit)}`
+      const { statuses } = await ask({ path: `${path}/status?${CHECKS}` }, GithubStatuses, signal)
+      const { check_runs } = await ask({ path: `${path}/check-runs?${CHECKS}` }, GithubCheckRuns, signal)
+      const runs = check_runs.map(({ name, conclusion }) => ({ context: name, state: conclusion ?? 'pending' }))
+      return stateOfChecks([...statuses, ...runs])
+    },
+    report: (repository, report, signal) => reportToGithub(ask, { repository, report }, signal),
+    async comment(repository, { request, text, id }, signal) {
+      const issues = `${pathOf(repository)}/issues`
+      const asked: HostRequest =
+        id === undefined
+          ? { method: 'POST', path: `${issues}/${request}/comments`, json: { body: text } }
+          : { method: 'PATCH', path: `${issues}/comments/${encodeURIComponent(id)}`, json: { body: text } }
+      return String((await ask(asked, GithubMade, signal)).id)
+    },
+  }
+}
+
+export const githubHeaders = (token: string): Record<string, string> => ({
+  Authorization: `Bearer ${token}`,
+  Accept: 'application/vnd.github+json',
+  'X-GitHub-Api-Version': '2022-11-28',
+})
+
+const repositoryOf = (found: Static<typeof GithubRepository>): HostRepository => ({
+  name: found.full_name,
+  cloneUrl: found.clone_url,
+  url: found.html_url,
+  isPrivate: found.private,
+  defaultBranch: found.default_branch,
+})
