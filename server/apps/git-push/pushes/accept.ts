@@ -136,20 +136,20 @@ async function begin(context: AppContext, beginning: Beginning): Promise<Begun> 
   const remarks = remarksOn(accepted, branch)
   const update = accepted.find(({ ref, to }) => branch !== undefined && ref === branchRef(branch) && to !== NO_OBJECT)
   const commit = update && (await readCommit(repository, update.to, signal))
-  if (update === undefined || commit === undefined || skipsDeploy(commit.message)) {
+  if (update === undefined || commit === undefined || skipsDeploy(commit.commitMessage ?? '')) {
     if (commit !== undefined) remarks.push('The commit says [skip deploy]: it is kept, and nothing is deployed.')
     change(() => writeDown(context, beginning, {}))
     return { deployId: undefined, remarks }
   }
   if (commit.hasSubmodules) remarks.push('Submodules are not fetched: their folders stay empty.')
   const deployId = await deployCommit(context, beginning, { commit, ref: update.ref })
-  return { deployId, remarks: [...remarks, `Deploying ${commit.id.slice(0, 7)} (${deployId})`] }
+  return { deployId, remarks: [...remarks, `Deploying ${commit.commitId.slice(0, 7)} (${deployId})`] }
 }
 
 function deployCommit(context: AppContext, beginning: Beginning, { commit, ref }: { commit: Commit; ref: string }): Promise<string> {
   const { service, repository, requireRight, change, signal } = beginning
   return sourceOfCommit(context, {
-    ...{ repository, service, signal, change, commitId: commit.id },
+    ...{ repository, service, signal, change, from: commit },
     requireRight,
     onKept(source) {
       const current = requireService(context, requireRight(), service.id)

@@ -5,6 +5,7 @@ import { AppError } from '../../../../shared/error.ts'
 import { type Paths, servicePathsOf } from '../../../platform/paths.ts'
 import { ensureFolder, ensureServiceFolders } from '../../../platform/service-folders.ts'
 import type { AppContext } from '../../context.ts'
+import { COMMIT_FORMAT, type ParsedCommit, parseCommit } from '../../repositories/git/commit.ts'
 import { NO_OBJECT, type RefUpdate } from '../protocol/commands.ts'
 import { PENDING } from '../refs/rules.ts'
 import { noteRepository, repositoryRow } from '../refs/store.ts'
@@ -74,23 +75,18 @@ export async function dropRefs(repository: Repository, drops: readonly RefUpdate
 export const setHead = (repository: Repository, ref: string, signal: AbortSignal): Promise<string> =>
   runGit(repository, ['symbolic-ref', 'HEAD', ref], { signal })
 
-export interface Commit {
-  id: string
-  author: string
-  message: string
+export interface Commit extends ParsedCommit {
   hasSubmodules: boolean
 }
 
-const MAX_MESSAGE_CHARS = 8000
-
 /** The commit that an object is or, where it is a tag, names. @throws AppError bad_request where it is none. */
 export async function readCommit(repository: Repository, object: string, signal: AbortSignal): Promise<Commit> {
-  const show = ['log', '-1', '--no-show-signature', '--encoding=UTF-8', '--format=%H%x00%an%x00%B', object, '--']
+  const show = ['log', '-1', '--no-show-signature', '--encoding=UTF-8', `--format=${COMMIT_FORMAT}`, object, '--']
   const [shown, modules] = await Promise.all([
     askGit(repository, { args: show }, { signal }),
     askGit(repository, { args: ['cat-file', '-e', `${object}:.gitmodules`] }, { signal }),
   ])
-  const [id, author = '', message = ''] = shown.output.toString('utf8').split('\0')
-  if (shown.exitCode !== 0 || id === undefined || id === '') throw new AppError('bad_request', 'A branch has to point to a commit.')
-  return { id, author, message: message.trim().slice(0, MAX_MESSAGE_CHARS), hasSubmodules: modules.exitCode === 0 }
+  const commit = shown.exitCode === 0 ? parseCommit(shown.output.toString('utf8')) : undefined
+  if (commit === undefined) throw new AppError('bad_request', 'A branch has to point to a commit.')
+  return { ...commit, hasSubmodules: modules.exitCode === 0 }
 }

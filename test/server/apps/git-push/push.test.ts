@@ -31,6 +31,8 @@ test('a push to main is live when it ends, and its history can be cloned', async
   expect(pushed).toMatchObject({ exitCode: 0 })
   expect(pushed.stderr).toMatch(/remote: .*Live\./)
   expect(pushed.stderr).toMatch(/remote: site is live: http:/)
+  const [deploy] = platform.db.query('SELECT commit_message, commit_author FROM deploys ORDER BY id DESC LIMIT 1').all()
+  expect(deploy).toEqual({ commit_message: expect.stringMatching(/\S/), commit_author: expect.stringMatching(/\S/) })
   const cloned = await developer.run(developer.folder, 'clone', '-q', remote('site'), 'cloned')
   expect(cloned).toMatchObject({ exitCode: 0 })
   expect((await developer.run(join(developer.folder, 'cloned'), 'rev-parse', 'HEAD')).stdout).toBe(
