@@ -50,7 +50,9 @@ function moved(world: World, kind: 'export' | 'import'): { database: string; tra
 /** The path of a database just made, once it can be connected to. */
 async function running({ platform }: World): Promise<string> {
   const asAdmin = { token: platform.adminToken }
-  const { body } = await call<{ id: string }>(`${platform.url}/v1/postgres`, { ...asAdmin, json: { name: `db ${crypto.randomUUID()}` } })
+  const json = { name: `db ${crypto.randomUUID()}` }
+  const { status, body } = await call<{ id: string }>(`${platform.url}/v1/postgres`, { ...asAdmin, json })
+  if (status !== 201) throw new Error(`No database: ${JSON.stringify(body)}`)
   const path = `/v1/postgres/${body.id}`
   await until(`${path} is available`, async () => {
     const seen = await call<{ status: string }>(platform.url + path, asAdmin)
