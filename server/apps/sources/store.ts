@@ -1,9 +1,9 @@
 import type { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import type { Source } from '../../../shared/deploy.ts'
+import type { ArchiveFormat } from '../../platform/archives/archive.ts'
 import { tableOf } from '../../platform/db/table.ts'
 import { type Paths, servicePathsOf } from '../../platform/paths.ts'
-import type { ArchiveFormat } from './extract/archive.ts'
 
 export interface StoredSource extends Source {
   serviceId: string
