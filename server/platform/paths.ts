@@ -27,6 +27,7 @@ export interface Paths {
   uploads: string
   transfers: string
   toolchain: string
+  toolchains: string
   disks: string
   engines: string
   services: string
@@ -62,6 +63,7 @@ export function pathsOf(dataDir: string, masterKeyFile?: string): Paths {
     uploads: join(dataDir, 'uploads'),
     transfers: join(dataDir, 'transfers'),
     toolchain: join(dataDir, 'toolchain'),
+    toolchains: join(dataDir, 'toolchains'),
     disks: join(dataDir, 'disks'),
     engines: join(dataDir, 'engines'),
     services: join(dataDir, 'services'),

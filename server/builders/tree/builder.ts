@@ -6,14 +6,20 @@ import { removeTree } from '../../platform/files/tree/remove.ts'
 import type { Paths, ServicePaths } from '../../platform/paths.ts'
 import { ensureFolder, ensureServiceFolders, isRoot } from '../../platform/service-folders.ts'
 import { detectBuild } from '../detect/detect.ts'
-import { type BuildPlan, stackOf } from '../detect/plan.ts'
+import { type BuildPlan, type DetectInput, stackOf } from '../detect/plan.ts'
 import { findSourceRoot } from '../detect/source-root.ts'
 import { openSourceView, viewOf } from '../detect/source-view.ts'
+import { nodeNeed } from '../detect/toolchain-needs.ts'
 import { placeInWorkspace, type WorkspacePlace } from '../detect/workspace.ts'
 import type { Launch } from '../launch.ts'
 import type { Builder, BuildRequest, BuiltRelease, RunnableStep } from '../port.ts'
 import type { BuilderSettings } from '../settings.ts'
+import { provideNode } from '../toolchains/node/provide-node.ts'
+import { nodeHeadersEnv } from '../toolchains/node-headers.ts'
 import { ensureSelfToolchain } from '../toolchains/self-toolchain.ts'
+import { unusedEntries } from '../toolchains/store/rules.ts'
+import { openToolchainStore, type ToolchainStore } from '../toolchains/store/store.ts'
+import type { Toolchains } from '../toolchains/tool.ts'
 import { DEFAULT_TOOLCHAIN_PATH, findToolchains, ownHomes } from '../toolchains/toolchains.ts'
 import { buildRelease } from './build.ts'
 import { loopbackVariable, sharedNetworkWarning } from './shared-network.ts'
@@ -25,6 +31,8 @@ export interface TreeBuilderOptions {
   hasOwnNetworks: boolean
   /** This executable, which also runs JavaScript where no node is installed; absent where it is not to. */
   executable?: string
+  /** Does something that takes space on the disk, and gives it up when that runs short. */
+  whileThereIsRoom<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T>
   /** Keeps a built folder, which is taken away from where it stands, and returns the digest of its content. */
   keep(ownerId: string, folder: string, signal: AbortSignal): Promise<string>
 }
@@ -32,16 +40,25 @@ export interface TreeBuilderOptions {
 export async function openTreeBuilder(options: TreeBuilderOptions): Promise<Builder> {
   const { paths, executable } = options
   if (executable !== undefined) await ensureSelfToolchain({ dir: paths.toolchain, executable })
-  return { build: (request) => build(options, request) }
+  const store = await openToolchainStore(paths.toolchains)
+  return { build: (request) => build({ ...options, store }, request), tidy: (folders) => tidy(store, folders) }
+}
+
+async function tidy(store: ToolchainStore, folders: () => Iterable<string>): Promise<void> {
+  const entries = await store.entries()
+  if (unusedEntries(entries, { named: new Set(), now: Date.now() }).length === 0) return
+  const named = new Set([...folders()].map((folder) => relative(store.dir, folder)))
+  for (const entry of unusedEntries(entries, { named, now: Date.now() })) await store.remove(entry)
 }
 
 interface Job extends TreeBuilderOptions {
+  store: ToolchainStore
   request: BuildRequest
   own: ServicePaths
   dir: string
 }
 
-async function build(options: TreeBuilderOptions, request: BuildRequest): Promise<BuiltRelease> {
+async function build(options: TreeBuilderOptions & Pick<Job, 'store'>, request: BuildRequest): Promise<BuiltRelease> {
   const { owner, buildId, source, signal } = request
   const own = await ensureServiceFolders(options.paths, { id: owner.id, uid: owner.number })
   const dir = join(own.builds, buildId)
@@ -82,19 +99,33 @@ interface Place {
   appDir: string
 }
 
-async function planBuild({ config, paths, executable, request }: Job, { sourceDir, appDir }: Place): Promise<BuildPlan> {
+async function planBuild(job: Job, { sourceDir, appDir }: Place): Promise<BuildPlan> {
+  const { config, paths, executable, request } = job
+  const files = openSourceView(sourceDir)
   const toolchains = await findToolchains({
     searchPath: [...config.CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH],
     homes: ownHomes(),
     ...(executable !== undefined && { selfToolchainDir: paths.toolchain }),
   })
-  const files = openSourceView(sourceDir)
-  return detectBuild({
+  const input = {
     files: viewOf(files, appDir),
     ...(appDir !== '' && { workspace: { files, appDir } }),
     settings: request.settings,
+    env: request.env,
     toolchains,
+  }
+  return detectBuild({ ...input, toolchains: await equip(job, input) })
+}
+
+async function equip({ config, store, request, whileThereIsRoom }: Job, input: DetectInput): Promise<Toolchains> {
+  const need = nodeNeed(input)
+  if (need === undefined) return input.toolchains
+  const { log } = request
+  const equipped = await whileThereIsRoom(async (short) => {
+    const signal = AbortSignal.any([request.signal, short])
+    return await provideNode(input.toolchains, need, { store, env: config.buildEnv, log, signal })
   })
+  return { ...equipped, nodeBuildEnv: await nodeHeadersEnv(equipped.tools) }
 }
 
 function warnOfSharedNetwork({ config, hasOwnNetworks, request }: Job): void {

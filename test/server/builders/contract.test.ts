@@ -27,7 +27,13 @@ async function treeWorld(): Promise<World> {
   const config = { CP_BUILD_PATH: [], buildEnv: {} }
   return {
     artifacts,
-    builder: await openTreeBuilder({ paths, config, hasOwnNetworks: true, keep: artifacts.keep }),
+    builder: await openTreeBuilder({
+      paths,
+      config,
+      hasOwnNetworks: true,
+      whileThereIsRoom: (act) => act(new AbortController().signal),
+      keep: artifacts.keep,
+    }),
     leftovers: () => readdirSync(servicePathsOf(paths, 'srv-a').builds),
     dispose: () => rmSync(dir, { recursive: true, force: true }),
   }
