@@ -33,7 +33,7 @@ export async function fetchText(url: URL, options: Fetching & Bounds): Promise<s
 
 export interface Download extends Fetching, Bounds {
   into: string
-  /** As the registry tells it: one sha512 of subresource integrity, in base64. */
+  /** One sha512 of subresource integrity, in base64, as the registry tells it. */
   integrity: string
   progress?: (bytes: number) => void
 }
