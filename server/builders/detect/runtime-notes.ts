@@ -31,7 +31,8 @@ function describeWish({ source, wanted, range = wanted }: Wish, { what, title, t
   const asks = `${source} asks for ${isNodeByBun ? 'Node.js' : title} ${wanted}`
   if (isMet !== false) return `${asks}${isMet ? ', and has it' : ''}.`
   const gets = isNodeByBun ? `${what}, which acts as Node.js ${version}` : what
-  return `Warning: ${asks}, and gets ${gets}. If it does not work, ask the operator of this server to install what it asks for.`
+  const remedy = title === 'Node.js' ? 'let one place alone name a version' : 'ask the operator of this server to install what it asks for'
+  return `Warning: ${asks}, and gets ${gets}. If it does not work, ${remedy}.`
 }
 
 /** Undefined where the wish names no versions (`lts/*`): nothing can be said then. */
