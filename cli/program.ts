@@ -17,6 +17,7 @@ import { addEnvCommands } from './commands/env.ts'
 import { addEnvGroupCommands } from './commands/env-groups.ts'
 import { addEnvironmentCommands } from './commands/environments.ts'
 import { addEventsCommand } from './commands/events.ts'
+import { addGitCommands } from './commands/git-remote.ts'
 import { addInviteCommands } from './commands/invites.ts'
 import { addJobCommands } from './commands/jobs.ts'
 import { addKeyValueCommands } from './commands/key-value.ts'
@@ -73,6 +74,7 @@ const groups = [
   addLinkCommand,
   addDeploysCommands,
   addDeployHookCommands,
+  addGitCommands,
   addJobCommands,
   addCronCommands,
   addEnvCommands,

@@ -42,6 +42,8 @@ export interface Operation {
   errors?: readonly ErrorCode[]
   /** Counts against the limit on sign-ins. Public changes do unless they say no, as a device that waits asks every few seconds. */
   takesSecret?: boolean
+  /** Takes a key or token as the password of HTTP Basic as well, as programs send it that know nothing else. */
+  takesBasic?: true
   /** Browsers are sent here by pages of other sites. Cookies count for nothing, so that those pages act for nobody. */
   isCrossSite?: true
   /** The handler waits (for a hash, an upload) before its change, so it opens the transaction itself; all others are within one. */
@@ -52,7 +54,7 @@ export interface Operation {
   /** Answers HTML as well as JSON, chosen by `Accept`. */
   html?: true
   /** Answers text in place of JSON: plain, or of this content type. */
-  plain?: true | 'application/x-ndjson' | 'application/gzip'
+  plain?: true | 'application/x-ndjson' | 'application/gzip' | `application/x-git-${string}`
 }
 
 /** Keeps the literal types of a table of operations while checking each entry. */

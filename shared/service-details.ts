@@ -37,11 +37,12 @@ export const RelativePath = Type.String({
 })
 const UrlPath = Type.String({ maxLength: 1024, pattern: '^/[!-~]*$', examples: ['/health'] })
 
-const BuildCommand = withOption({ name: 'build-command', value: 'command', help: 'Command that builds it' }, Command)
+export const BuildCommand = withOption({ name: 'build-command', value: 'command', help: 'Command that builds it' }, Command)
+export const StartCommand = withOption({ name: 'start-command', value: 'command', help: 'Command that starts it' }, Command)
 
 const EnvSpecificDetails = StrictObject({
   buildCommand: optional(BuildCommand),
-  startCommand: optional(withOption({ name: 'start-command', value: 'command', help: 'Command that starts it' }, Command)),
+  startCommand: optional(StartCommand),
   preDeployCommand: optional(
     withOption({ name: 'pre-deploy-command', value: 'command', help: 'Command to run before a new release starts' }, Command),
   ),

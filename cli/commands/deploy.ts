@@ -26,6 +26,7 @@ interface DeployOptions extends SettingOptions, PlaceOptions {
   type?: ServiceType
   env?: string[]
   envFile?: string
+  dryRun?: boolean
   detach?: boolean
   untilProven?: boolean
 }
@@ -39,6 +40,7 @@ export function addDeployCommand(program: Command, start: Start): void {
     .addOption(new Option('--type <type>', 'Type of a new service; default: what the folder looks like').choices(serviceTypes))
     .option('-e, --env <KEY=value>', 'Environment variable to set; may be repeated', gatherWhole)
     .option('--env-file <file>', 'File of environment variables to set')
+    .option('--dry-run', 'Show what would be built and started, and why, and do nothing')
     .option('-d, --detach', 'Do not wait until it is live')
     .addOption(untilProvenOption())
   addSettingOptions(addPlaceOption(command)).action((folder: string, options: DeployOptions, self: Command) =>
@@ -50,9 +52,14 @@ async function deploy(context: Context, folder: string, options: DeployOptions):
   const root = resolve(context.io.cwd, folder)
   const envVars = await variables(context, options)
   // Packing is needed by this command only: the others start faster without its packages.
-  const [{ sourceFiles }, { uploadSource }] = await Promise.all([import('../source/files.ts'), import('../deploying/upload.ts')])
+  const [{ sourceFiles }, { uploadSource }, { planDeploy }] = await Promise.all([
+    import('../source/files.ts'),
+    import('../deploying/upload.ts'),
+    import('../deploying/plan.ts'),
+  ])
   const files = await sourceFiles(root)
   warnOfSecrets(context, files)
+  if (options.dryRun === true) return await planDeploy(context, { name: options.service ?? folderService(root), options, files })
   const service = await prepareService(context, { wanted: options.service ?? folderService(root), options, envVars, files, root })
   const deployId = await uploadSource(context, { serviceId: service.id, files })
   await awaitDeploy(context, { service, deployId, isDetached: options.detach === true, untilProven: options.untilProven === true })

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { defaultPostgresVersion, type Postgres, type PostgresUpgrade } from '../../shared/postgres.ts'
 import { pollUntil } from '../api/poll.ts'
 import { CliError } from '../base/error.ts'
@@ -10,6 +10,7 @@ import { clean } from '../terminal/text.ts'
 interface UpgradeOptions {
   to: string
   rollback?: boolean
+  confirm?: boolean
   yes?: boolean
   wait: boolean
 }
@@ -17,7 +18,9 @@ interface UpgradeOptions {
 const details = `
 Nobody can connect meanwhile, for seconds to minutes; names, users and passwords stay. Where it cannot be done, the database goes on as it was.
 For a day it can be taken back, which loses what was written since:
-  $ cpctl postgres upgrade shop --rollback`
+  $ cpctl postgres upgrade shop --rollback
+Until then what it was takes room on the disk of the server, which is freed early by:
+  $ cpctl postgres upgrade shop --confirm`
 
 export function addPostgresUpgradeCommand(postgres: Command, start: Start): void {
   postgres
@@ -26,12 +29,16 @@ export function addPostgresUpgradeCommand(postgres: Command, start: Start): void
     .argument('<database>', 'Name or id')
     .option('--to <major>', 'The version', defaultPostgresVersion)
     .option('--rollback', 'Take the last upgrade back')
+    .addOption(new Option('--confirm', 'Give up what it was before the last upgrade').conflicts(['rollback', 'to']))
     .option('-y, --yes', 'Do not ask')
     .option('--no-wait', 'Do not wait until it is done')
     .addHelpText('after', details)
-    .action((name: string, options: UpgradeOptions, command: Command) =>
-      options.rollback === true ? rollBack(start(command), name, options) : upgrade(start(command), name, options),
-    )
+    .action((name: string, options: UpgradeOptions, command: Command) => actionFor(options)(start(command), name, options))
+}
+
+function actionFor({ rollback, confirm }: UpgradeOptions): typeof upgrade {
+  if (rollback === true) return rollBack
+  return confirm === true ? confirmUpgrade : upgrade
 }
 
 async function upgrade(context: Context, nameOrId: string, { to, yes, wait }: UpgradeOptions): Promise<void> {
@@ -52,8 +59,18 @@ async function rollBack(context: Context, nameOrId: string, { yes, wait }: Upgra
   await end(context, wait ? await untilOver(context, begun) : begun)
 }
 
+async function confirmUpgrade(context: Context, nameOrId: string, { yes }: UpgradeOptions): Promise<void> {
+  const { id, name, upgrade: last } = await resolvePostgres(context, nameOrId)
+  if (last?.rollbackUntil !== undefined && !context.isJson)
+    context.print(clean`What ${name} was as PostgreSQL ${last.fromVersion} is removed, and nothing can take the upgrade back any more.`)
+  await confirmByName(context, name, yes === true)
+  await context.client.call('confirmUpgradedPostgres', { params: { postgresId: id } })
+  if (context.isJson) context.printJson(await context.client.call('getPostgres', { params: { postgresId: id } }))
+  else context.print(clean`The upgrade of ${name} is confirmed.`)
+}
+
 const doing: Partial<Record<PostgresUpgrade['step'], string>> = {
-  preparing: 'what it needs is got ready',
+  preparing: 'what it needs is got ready, and a backup that is being taken is waited for',
   checking: 'it is stopped, and looked at whether it can be done',
   keeping: 'what it is now is kept for a day',
   linking: 'its data is brought to the new version',
@@ -89,5 +106,7 @@ async function end(context: Context, database: Postgres): Promise<void> {
   context.print(clean`${name} is of PostgreSQL ${version}: ${status}.`)
   if (last?.reason !== undefined) context.print(clean`${last.reason}`)
   if (last?.rollbackUntil !== undefined)
-    context.print(clean`Until ${last.rollbackUntil} cpctl postgres upgrade ${name} --rollback takes it back.`)
+    context.print(
+      clean`Until ${last.rollbackUntil} cpctl postgres upgrade ${name} --rollback takes it back; --confirm frees what that takes on the disk.`,
+    )
 }

@@ -1,3 +1,5 @@
+import type { DeployPlan, DeployPlanQuery } from '../../shared/deploy-plan.ts'
+import type { StreamUpload } from '../api/client.ts'
 import { CliError } from '../base/error.ts'
 import type { Context } from '../session/context.ts'
 import type { SourceFile } from '../source/files.ts'
@@ -18,21 +20,33 @@ const hint = 'The service was suspended meanwhile: resume it, then run cpctl dep
 
 /** Sends the files as a tar.gz and starts a deploy of them. @returns the deploy's id. */
 export async function uploadSource(context: Context, { serviceId, files }: Upload): Promise<string> {
+  const { deployId } = await sendFiles(context, files, (sending) =>
+    context.client.upload('uploadSource', { params: { serviceId }, query: { deploy: 'true' }, ...sending }),
+  )
+  if (deployId === undefined) throw new CliError('internal', 'The server took the source and started no deploy of it.', { hint })
+  return deployId
+}
+
+/** Sends the files as a tar.gz to be looked at. */
+export const planOf = (context: Context, { query, files }: { query: DeployPlanQuery; files: readonly SourceFile[] }): Promise<DeployPlan> =>
+  sendFiles(context, files, (sending) => context.client.upload('planDeploy', { params: {}, query, ...sending }))
+
+async function sendFiles<T>(
+  context: Context,
+  files: readonly SourceFile[],
+  send: (sending: Pick<StreamUpload, 'contentType' | 'signal' | 'open'>) => Promise<T>,
+): Promise<T> {
   await requireFit(context, files)
   const totalBytes = files.reduce((sum, file) => sum + (file.kind === 'file' ? file.sizeBytes : 0), 0)
   const progress = uploadProgress(context, { fileCount: files.length, totalBytes })
   const failure = new AbortController()
   const watchdog = startWatchdog(failure)
   try {
-    const uploaded = await context.client.upload('uploadSource', {
-      params: { serviceId },
-      query: { deploy: 'true' },
+    return await send({
       contentType: 'application/gzip',
       signal: failure.signal,
       open: () => body(files, { progress, failure, watchdog }),
     })
-    if (uploaded.deployId === undefined) throw new CliError('internal', 'The server took the source and started no deploy of it.', { hint })
-    return uploaded.deployId
   } catch (error) {
     throw error instanceof CliError && error.code === 'payload_too_large' && error.hint === undefined ? withLargest(error, files) : error
   } finally {

@@ -36,6 +36,21 @@ export interface Ways {
   remove(replica: { id: string }): Promise<void>
 }
 
+/** What became of a ref that a push of git was to move. */
+export interface RefOutcome {
+  ref: string
+  /** Why it was refused; absent for one that was taken. */
+  refusal?: string
+}
+
+/** Pushes of git: one at a time for a service, from the first of its objects until its refs have moved or not. */
+export interface PushWork {
+  /** Takes the turn of a service until the push is written down or refused. @throws AppError conflict while another has it. */
+  enter(serviceId: string): () => void
+  /** Has the refs of a push that is written down follow its deploy. What became of each. @throws what ends the control plane. */
+  conclude(pushId: string): Promise<readonly RefOutcome[]>
+}
+
 /** What routes and work ask for to be done soon; durable intent is in the database before they ask. */
 export interface AppWork {
   readonly poke: Poke<'workspace' | 'service' | 'jobs' | 'deploys' | 'disk' | 'datastore' | 'certificates' | 'webhooks'>
@@ -44,9 +59,12 @@ export interface AppWork {
   deployEnded(deployId: string): void
   /** Sees to it that a database that goes can be recovered, before anything of it is taken away. Repeatable. */
   keepLastBackup(datastoreId: string): Promise<void>
+  /** Whether a backup of a datastore is being taken now. */
+  isBackingUp(datastoreId: string): boolean
   /** Returns when backups have all of the log that a database has written, or do not get it. */
   untilLogReceived(datastoreId: string): Promise<void>
   readonly ways: Ways
+  readonly pushes: PushWork
   /** Disks that a command has, by their services: they are neither replaced nor grown meanwhile. */
   readonly takenDisks: Leases
   whenDeploysSettled(serviceId: string): Promise<void>

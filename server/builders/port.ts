@@ -69,7 +69,25 @@ export interface BuiltRelease {
   launch: Launch
 }
 
+/** What a build of a source would do, and why. */
+export interface PlannedBuild {
+  runtime: Launch['runtime']
+  packageManager?: string
+  /** The folder of the source to build in; empty for its root. */
+  rootDir: string
+  /** The folder of the app below that, where it is a member of a workspace. */
+  appDir?: string
+  steps: { name: string; command: string; dir?: string }[]
+  startCommand?: string
+  publishPaths: string[]
+  notes: string[]
+}
+
+export type PlanRequest = Pick<BuildRequest, 'source' | 'rootDir' | 'settings' | 'env' | 'signal'>
+
 export interface Builder {
+  /** Tells what a build would do. Nothing of the source is run or kept, and no toolchain is fetched. @throws AppError as `build` does for what it cannot build. */
+  plan(request: PlanRequest): Promise<PlannedBuild>
   /**
    * Builds a source and keeps what came of it. Repeatable after an interruption: nothing of a build is left but its release.
    * @throws AppError saying to people what to mend: a source that cannot be built, the step that failed, no room; the signal's reason when

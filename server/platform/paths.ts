@@ -70,6 +70,11 @@ export function pathsOf(dataDir: string, masterKeyFile?: string): Paths {
   }
 }
 
+export const TEMPORARY_PREFIX = 'incoming-'
+
+/** A new place for what is on its way or looked at once. What is left there is removed at the next start. */
+export const temporaryIn = ({ uploads }: Pick<Paths, 'uploads'>): string => join(uploads, `${TEMPORARY_PREFIX}${crypto.randomUUID()}`)
+
 export interface ServicePaths {
   root: string
   sources: string

@@ -14,6 +14,7 @@ import { edgeRuleOperations } from './edge-rules.ts'
 import { envGroupOperations } from './env-groups.ts'
 import { environmentOperations } from './environments.ts'
 import { eventOperations } from './events.ts'
+import { gitOperations } from './git.ts'
 import { healthOperations } from './health.ts'
 import { jobOperations } from './jobs.ts'
 import { keyValueOperations } from './key-value.ts'
@@ -55,6 +56,7 @@ export const operations = {
   ...webhookOperations,
   ...deployOperations,
   ...deployHookOperations,
+  ...gitOperations,
   ...jobOperations,
   ...diskOperations,
   ...domainOperations,

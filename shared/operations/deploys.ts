@@ -10,6 +10,7 @@ import {
   UploadLimits,
   uploadTypes,
 } from '../deploy.ts'
+import { DeployPlan, DeployPlanQuery } from '../deploy-plan.ts'
 import { defineOperations } from '../operation.ts'
 import { OneOf, PageOf } from '../schema.ts'
 
@@ -31,6 +32,19 @@ export const deployOperations = defineOperations({
     responses: { 201: Uploaded },
     errors: ['not_found', 'conflict', 'payload_too_large', 'unsupported_media_type'],
     creates: true,
+  },
+  planDeploy: {
+    method: 'POST',
+    path: '/v1/deploy-plan',
+    access: 'deploys.create',
+    changes: 'after_waiting',
+    tag: 'Deploys',
+    summary: 'What a deploy would do',
+    description: 'Looks at source that is sent as an upload is, and tells how it would be built and started. Nothing of it is run or kept.',
+    query: DeployPlanQuery,
+    stream: { contentTypes: uploadTypes, maxBytes: defaultMaxUploadBytes, description: 'CP_UPLOAD_MAX_MB' },
+    responses: { 200: DeployPlan },
+    errors: ['not_found', 'conflict', 'payload_too_large', 'unsupported_media_type'],
   },
   getUploadLimits: {
     method: 'GET',

@@ -95,6 +95,14 @@ export const postgresOperations = defineOperations({
       'Read replicas are made anew.',
     errors: ['not_found', 'conflict', 'unavailable'],
   },
+  confirmUpgradedPostgres: {
+    ...change,
+    path: '/v1/postgres/:postgresId/confirm-upgrade',
+    inProtected: 'refused',
+    summary: 'Give up the way back of an upgrade',
+    description:
+      'What the database was before it was brought to another major version is kept for a day. This frees its room on the disk of the server at once.',
+  },
   restartPostgres: { ...change, path: '/v1/postgres/:postgresId/restart', summary: 'Restart a database' },
   getPostgresConnectionInfo: {
     ...common,

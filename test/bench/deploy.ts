@@ -73,7 +73,7 @@ async function untilLive(server: RunningServer, serviceId: string, deployId: str
 }
 
 /** What the build itself took, by the service's events. */
-async function buildMs(server: RunningServer, serviceId: string, deployId: string): Promise<number> {
+export async function buildMs(server: RunningServer, serviceId: string, deployId: string): Promise<number> {
   const events = await server.call<{ event: Event }[]>(`${pathOf('listEvents', { serviceId })}?limit=100`)
   const at = (type: string) =>
     Date.parse(events.find(({ event }) => event.type === type && event.details.deployId === deployId)?.event.timestamp ?? '')

@@ -1,6 +1,8 @@
 /** `npm run bench [name …]`: prints the figures of server/docs/measurements.md, each as a ratio to a peer measured on this machine in the same run. */
 const names = [
   'deploy',
+  'install',
+  'git-push',
   'instance-start',
   'api',
   'auth',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { operations } from '../../shared/operations/all.ts'
 import { freePorts } from '../support/free-ports.ts'
 
-const TOKEN = 'a-token-for-benchmarks-only-123'
+export const TOKEN = 'a-token-for-benchmarks-only-123'
 const READY_TIMEOUT_MS = 20_000
 
 /** The compiled server with its ingress, for a benchmark. */

@@ -218,12 +218,17 @@ test('an upgrade is followed to its end and taken back, and tells why it was ref
     getPostgres: () => now,
     updatePostgres: () => under,
     rollBackPostgres: () => undefined,
+    confirmUpgradedPostgres: () => undefined,
   })
   expect((await run(['upgrade', 'shop'])).exitCode).toBe(2)
   const done = await run(['upgrade', 'shop', '--yes'])
   expect(server.received.find((call) => call.id === 'updatePostgres')?.body).toEqual({ version: '18' })
   expect(done.stderr).toContain('its data is brought to the new version')
   expect(done.stdout).toContain('shop is of PostgreSQL 18: available.\nUntil 2030-01-02T03:04:05Z cpctl postgres upgrade shop --rollback')
+  const confirmed = await run(['upgrade', 'shop', '--confirm', '--yes'])
+  expect(confirmed.stdout).toContain('What shop was as PostgreSQL 15 is removed')
+  expect(confirmed.stdout).toContain('The upgrade of shop is confirmed.')
+  expect((await run(['upgrade', 'shop', '--confirm', '--rollback', '--yes'])).exitCode).toBe(2)
   now = { ...database, version: '15', upgrade: { ...upgrade, status: 'rolled_back', step: 'returned' } }
   expect((await run(['upgrade', 'shop', '--rollback', '--yes'])).stdout).toContain(
     `All that was written since ${database.createdAt} is lost`,

@@ -54,9 +54,11 @@ const ignored = new Set([
   'idempotency_keys',
   'cron_jobs',
   'releases',
+  // An empty repository is made for whoever asks first.
+  'git_repositories',
 ])
 /** Change nothing, or nothing that concerns anybody yet. */
-const unwritten = new Set<string>(['createDeviceGrant', 'refreshDeviceToken'])
+const unwritten = new Set<string>(['createDeviceGrant', 'refreshDeviceToken', 'planDeploy'])
 
 function dump(db: Database): Record<string, unknown> {
   const tables = db.query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all()
@@ -130,8 +132,14 @@ test('all of it, made again with a log that can be written, has an entry each, a
   }
 }, 120_000)
 
-/** Their cases are answered without anything having to change: there is no session to end, no account to help, no sign-in under way. */
-const changeless = new Set<string>(['logout', 'revokeDeviceToken', 'requestPasswordReset', 'completeOAuth', 'completeOAuthByForm'])
+/**
+ * Their cases are answered without anything having to change: there is no session to end, no account to help, no sign-in under way, and
+ * git only fetches, or asks with an empty push whether it may push.
+ */
+const changeless = new Set<string>([
+  ...['logout', 'revokeDeviceToken', 'requestPasswordReset', 'completeOAuth', 'completeOAuthByForm'],
+  ...['gitUploadPack', 'gitReceivePack'],
+])
 
 /** Requests of a changing operation that change nothing. */
 function harmless(id: ChangingId, { path, options }: SuccessCase, status: number): boolean {

@@ -36,6 +36,11 @@ const send = (method: string, status: number, path: string, json?: unknown): Suc
   path,
   options: { method, ...(json === undefined ? {} : { json }) },
 })
+/** What git sends: the type of its body is that of the end of its path. */
+const gitRequest = (path: string, raw: string): SuccessCase => {
+  const headers = { 'content-type': `application/x-${path.slice(path.lastIndexOf('/') + 1)}-request`, 'git-protocol': 'version=2' }
+  return { status: 200, path, options: { raw, headers } }
+}
 const service = (id: string, rest = ''): string => `/v1/services/${id}${rest}`
 
 /** Questions about the live service, asked when it has been measured, so that answers are not empty. */
@@ -274,11 +279,24 @@ export const successCases: Record<OperationId, Prepare> = {
   ...postgresCases,
   ...keyValueCases,
   listPostgres: ({ workspaceId }) => [get(`/v1/postgres?ownerId=${workspaceId}&name=db&includeReplicas=true&suspended=not_suspended`)],
+  gitInfoRefs: ({ workspaceId, serviceId }) => [get(`/git/${workspaceId}/${serviceId}.git/info/refs?service=git-upload-pack`)],
+  gitUploadPack: ({ workspaceId, serviceId }) => [
+    gitRequest(`/git/${workspaceId}/${serviceId}.git/git-upload-pack`, '0014command=ls-refs\n0000'),
+  ],
+  gitReceivePack: ({ workspaceId, serviceId }) => [gitRequest(`/git/${workspaceId}/${serviceId}.git/git-receive-pack`, '0000')],
   uploadSource: async (world) => {
     const options = { method: 'POST', raw: await packApp('hello-js'), headers: { 'content-type': 'application/gzip' } }
     return [
       { status: 201, path: service(await world.makeService(), '/source/upload'), options },
       { status: 201, path: service(await world.makeService(), '/source/upload?deploy=false'), options },
+    ]
+  },
+  planDeploy: async (world) => {
+    const options = { method: 'POST', raw: await packApp('hello-js'), headers: { 'content-type': 'application/gzip' } }
+    const settings = 'type=web_service&rootDir=&runtime=node&buildCommand=true&startCommand=node%20server.js&publishPath=public'
+    return [
+      { status: 200, path: `/v1/deploy-plan?${settings}`, options },
+      { status: 200, path: `/v1/deploy-plan?serviceId=${world.serviceId}`, options },
     ]
   },
   listDeploys: ({ serviceId }) => [get(service(serviceId, '/deploys'))],

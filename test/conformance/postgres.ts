@@ -156,6 +156,11 @@ export const postgresCases: Record<PostgresCase, Prepare> = {
     await keepBefore(world, path.split('/').at(-1) ?? '')
     return send('POST', 202, `${path}/rollback`)
   },
+  async confirmUpgradedPostgres(world) {
+    const path = await running(world)
+    await keepBefore(world, path.split('/').at(-1) ?? '')
+    return send('POST', 202, `${path}/confirm-upgrade`)
+  },
   restartPostgres: async (world) => send('POST', 202, `${await running(world)}/restart`),
   listPostgresBackups: (world) => [{ status: 200, path: `${backedUp(world)}/backups?limit=10` }],
   createPostgresBackup: (world) => send('POST', 201, `${backedUp(world)}/backups`),

@@ -37,6 +37,7 @@ const someService = '?resource=srv-00000000000000000000'
 /** Query values that an operation cannot do without. */
 const neededQuery: Partial<Record<OperationId, string>> = {
   openJobTerminal: '?startCommand=true',
+  gitInfoRefs: '?service=git-upload-pack',
   listLogValues: '?label=level',
   queryCpu: someService,
   getDeviceRequest: '?code=BCDF-GHJK',

@@ -52,6 +52,9 @@ describe('a database of another major version', () => {
       LONG_MS,
     )
 
+  const backupOf = async (id: string, backupId: string): Promise<Backup | undefined> =>
+    (await ask<{ backup: Backup }[]>(`/${id}/backups`)).body.find(({ backup }) => backup.id === backupId)?.backup
+
   const events = async (id: string): Promise<string[]> =>
     (await ask<{ event: Event }[]>(`/${id}/events?limit=100`)).body
       .map(({ event }) => event.type)
@@ -126,11 +129,14 @@ describe('a database of another major version', () => {
     const client = writer(1)
     await until('something is written', () => client.acknowledged.length > 20)
 
+    const underWay = (await ask<Backup>(`/${made.id}/backups`, { method: 'POST' })).body
+    await until('a backup is being taken', () => platform.context.work.isBackingUp(made.id))
     const { status, body } = await patch({ version: '18' })
     expect({ status, body }).toMatchObject({ status: 200, body: { status: 'updating_instance', upgrade: { status: 'in_progress' } } })
     expect((await patch({ plan: 'basic_1gb' })).status).toBe(409)
     const upgraded = await untilAvailable(made.id, '18')
     expect(upgraded.upgrade).toMatchObject({ fromVersion: '15', toVersion: '18', status: 'succeeded', rollbackTo: expect.any(String) })
+    expect(await backupOf(made.id, underWay.id)).toMatchObject({ status: 'available', version: '15' })
     const known = client.acknowledged.length
     await until('it is written again', () => client.acknowledged.length > known + 20, LONG_MS)
     const acknowledged = await client.stop()

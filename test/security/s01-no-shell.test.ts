@@ -19,10 +19,11 @@ test('S1: there are sources to look at', () => {
   expect(codeOf('server/platform/process/spawn.ts')).toContain('Bun.spawn')
 })
 
-test('S1: processes are started in one file by the server, and by cpctl where a program of the machine takes over', () => {
+test('S1: processes are started in one file by the server, and by cpctl where a program of the machine takes over or is asked', () => {
   expect(filesWith(/\bBun\s*\.\s*spawn(Sync)?\b/, product)).toEqual([
     'cli/base/browser.ts',
     'cli/commands/postgres-connect.ts',
+    'cli/git/program.ts',
     'cli/key-value/client-program.ts',
     'server/platform/process/spawn.ts',
   ])
@@ -64,6 +65,7 @@ test('S1: of the C library these calls are made and no others', () => {
 /** Where a shell runs a script of ours, or a service's own command in its sandbox. */
 const withShell = [
   'server/apps/backups/postgres/tools.ts',
+  'server/apps/git-push/repository/command.ts',
   'server/engines/process/launch.ts',
   'server/engines/process/records/spool.ts',
   'server/engines/process/volumes/mounted-image.ts',
@@ -87,10 +89,10 @@ test('S1: the scripts are constants', () => {
   const scripts = withShell.flatMap((path) =>
     [...codeOf(path).matchAll(/const [A-Z_]+ = (?:String\.raw)?`([^`]*)`/g)].map(([, script = '']) => script),
   )
-  expect(scripts.length).toBe(7)
+  expect(scripts.length).toBe(9)
   const inserted = scripts.flatMap((script) => [...script.matchAll(/(?<!\\)\$\{([\w.]+)\}/g)].map(([, name]) => name))
   // They are names of files and folders, and constants themselves.
-  expect([...new Set(inserted)].sort()).toEqual(['LEAVE_STEPS', 'MONITOR_FILE', 'SHOWN.folder', 'SHOWN.programs', 'SHOWN_AT'])
+  expect([...new Set(inserted)].sort()).toEqual(['LEAVE_STEPS', 'MONITOR_FILE', 'SHOWN', 'SHOWN.folder', 'SHOWN.programs', 'SHOWN_AT'])
 })
 
 test('S1: lint forbids it as well', () => {

@@ -82,6 +82,8 @@ const otherAnswers: Partial<Record<OperationId, Record<string, number>>> = {
   startPostgresRecovery: { backupId: 409, environmentId: 409 },
   startKeyValueRecovery: { backupId: 409, environmentId: 409 },
   startRedisRecovery: { backupId: 409, environmentId: 409 },
+  // By this word git says whether it fetches or pushes.
+  gitInfoRefs: { service: 400 },
 }
 
 /** Fields that look like ids and are none of a workspace's things. */

@@ -6,6 +6,7 @@ import { deployRoutes } from '../../apps/deploys/routes.ts'
 import { diskRoutes } from '../../apps/disks/routes.ts'
 import { envGroupRoutes } from '../../apps/env-groups/routes.ts'
 import { eventRoutes } from '../../apps/event-lists/routes.ts'
+import { createGitRoutes } from '../../apps/git-push/routes.ts'
 import { cronJobRoutes } from '../../apps/jobs/cron-routes.ts'
 import { jobRoutes } from '../../apps/jobs/routes.ts'
 import { keyValueRoutes, redisRoutes } from '../../apps/key-value/routes.ts'
@@ -201,6 +202,7 @@ function handlersOf(context: ApiContext): Handlers<OperationId, ApiContext> {
     ...notificationRoutes,
     ...webhookRoutes,
     ...deployRoutes,
+    ...createGitRoutes(context),
     ...jobRoutes,
     ...cronJobRoutes,
     ...diskRoutes,

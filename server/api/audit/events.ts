@@ -126,7 +126,10 @@ export const auditEvents: AuditEvents<ApiContext> = {
   rotateWebhookSecret: { event: 'webhook.secret_rotated', target: ({ params }) => params.webhookId },
   resendWebhookEvents: { event: 'webhook.resent', target: ({ params }) => params.webhookId },
 
+  planDeploy: { event: 'deploy.planned', isChange: () => false },
   uploadSource: { event: 'source.uploaded', ...service },
+  gitUploadPack: { event: 'source.fetched', ...service, isChange: () => false },
+  gitReceivePack: { event: 'source.pushed' },
   rotateDeployHook: { event: 'deploy_hook.rotated', ...service },
   callDeployHook: { event: 'deploy.created' },
   openDeployHook: { event: 'deploy.created' },
@@ -169,6 +172,7 @@ export const auditEvents: AuditEvents<ApiContext> = {
   cancelPostgresImport: { event: 'postgres.import_canceled', ...ofPostgres },
   failoverPostgres: { event: 'postgres.failed_over', ...ofPostgres },
   rollBackPostgres: { event: 'postgres.rolled_back', ...ofPostgres },
+  confirmUpgradedPostgres: { event: 'postgres.upgrade_confirmed', ...ofPostgres },
   restartPostgres: { event: 'postgres.restarted', ...ofPostgres },
 
   createKeyValue: { event: 'key_value.created', ...made },

@@ -39,6 +39,7 @@ export async function buildOpenApiDocument(table: OperationTable, version: strin
           headers: headerComponents,
           securitySchemes: {
             bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or the operator token' },
+            basic: { type: 'http', scheme: 'basic', description: 'An API key as the password, whatever the user name' },
             session: {
               type: 'apiKey',
               in: 'cookie',

@@ -16,12 +16,16 @@ export function openApiEntry(id: string, operation: Operation, components: Compo
     description: descriptionOf(operation),
     'x-permission': operation.access,
     ...(operation.inProtected && { 'x-in-protected-environment': operation.inProtected }),
-    security: operation.access === 'public' ? [] : [{ bearer: [] }, { session: [] }],
+    security: securityOf(operation),
     parameters: parametersOf(operation, components),
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: { ...successesOf(operation, components), ...errorsOf(operation, components) },
   }
 }
+
+/** Ways to say who one is, of which one is enough. */
+const securityOf = ({ access, takesBasic }: Operation): JsonObject[] =>
+  access === 'public' ? [] : [{ bearer: [] }, { session: [] }, ...(takesBasic ? [{ basic: [] }] : [])]
 
 const inProtectedWords: Record<Protection, string> = {
   refused: ' In a protected environment it needs `environments.manage_protected` as well.',

@@ -10,6 +10,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   'Env groups': 'Variables and secret files that several services share',
   Environment: 'Variables and secret files of services',
   Events: 'What happened to services and databases',
+  Git: 'Pushing to a service, and fetching what was pushed, as git does it',
   Health: 'Whether the platform works, without a credential',
   Jobs: 'Commands that run once in the live release of a service',
   'Key value': 'Key-value stores (Valkey), each a server of its own, also by their old name',

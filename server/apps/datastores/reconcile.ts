@@ -50,6 +50,7 @@ async function waitMs(context: AppContext, servers: DatastoreServers, { datastor
   const kinds = new Set(actions.map(({ kind }) => kind))
   if ((kinds.has('grow_volume') || kinds.has('remove')) && (await isHeldUp(context, datastore))) return IN_USE_CHECK_MS
   if (kinds.has('upgrade') && !(await servers[datastore.kind]?.stepUpgrade?.(datastore))) return IN_USE_CHECK_MS
+  if (kinds.has('prepare_upgrade') && context.work.isBackingUp(datastore.id)) return NOT_YET_CHECK_MS
   if (kinds.has('run') && !(await mayRun(servers, datastore))) return NOT_YET_CHECK_MS
   return kinds.has('fail_over') && !(await stepFailover(context, servers, datastore)) ? IN_USE_CHECK_MS : undefined
 }

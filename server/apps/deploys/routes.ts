@@ -6,8 +6,9 @@ import { type Actor, answer, type Handlers } from '../../http/handlers/call.ts'
 import { requirePlace } from '../../identity/quotas/enforce.ts'
 import type { AppContext } from '../context.ts'
 import { requireService } from '../services/require.ts'
-import { presentSource, takeSource, uploadLimits } from '../sources/operations.ts'
+import { presentSource, takeSource, type Upload, uploadLimits } from '../sources/operations.ts'
 import { ownSource } from '../sources/share.ts'
+import { planDeploy } from './deploy-plan.ts'
 import { cancelDeploy, createDeploy, findRollbackTarget, noSuchDeploy, rollBack, secretsOf } from './operations.ts'
 import { pruneReleases } from './prune.ts'
 import { differencesOf } from './rollback-plan.ts'
@@ -16,24 +17,28 @@ import { strategyOf } from './strategy.ts'
 
 type DeployIds = Extract<
   keyof Operations,
-  'uploadSource' | 'getUploadLimits' | 'listDeploys' | 'createDeploy' | 'getDeploy' | 'cancelDeploy' | 'rollback'
+  'uploadSource' | 'planDeploy' | 'getUploadLimits' | 'listDeploys' | 'createDeploy' | 'getDeploy' | 'cancelDeploy' | 'rollback'
 >
 
 const triggerOf = (actor: Actor): 'manual' | 'api' => (actor.type === 'user' ? 'manual' : 'api')
+
+/** @throws AppError bad_request for a request without a body. */
+function uploadIn({ body, headers }: Request): Pick<Upload<never>, 'body' | 'contentType' | 'expectedBytes'> {
+  if (body === null) throw new AppError('bad_request', 'The body is empty. Send a tar.gz or zip archive.')
+  const length = headers.get('content-length')
+  return { body, contentType: headers.get('content-type') ?? '', ...(length === null ? {} : { expectedBytes: Number(length) }) }
+}
 
 export const deployRoutes: Handlers<DeployIds, AppContext> = {
   async uploadSource(call, context): Promise<Uploaded> {
     const { actor, params, query, request, signal, requireRight, change } = call
     const service = requireService(context, actor, params.serviceId)
-    if (request.body === null) throw new AppError('bad_request', 'The body is empty. Send a tar.gz or zip archive.')
-    const length = request.headers.get('content-length')
+    const body = uploadIn(request)
     requirePlace(context, service.workspaceId, 'uploads')
     const leave = context.uploads.take(service.workspaceId)
     const uploaded = await takeSource(context, {
       service,
-      body: request.body,
-      contentType: request.headers.get('content-type') ?? '',
-      ...(length === null ? {} : { expectedBytes: Number(length) }),
+      ...body,
       signal,
       requireRight,
       change,
@@ -51,6 +56,14 @@ export const deployRoutes: Handlers<DeployIds, AppContext> = {
     // No deploy will do it: of sources that wait for one, the newest are kept.
     if (uploaded.deployId === undefined) await pruneReleases(context, service.id)
     return uploaded
+  },
+
+  async planDeploy({ actor, query, request, signal, change }, context) {
+    const body = uploadIn(request)
+    requirePlace(context, actor.workspaceId, 'uploads')
+    const leave = context.uploads.take(actor.workspaceId)
+    const plan = await planDeploy(context, { viewer: actor, query, upload: { ...body, signal } }).finally(leave)
+    return change(() => plan)
   },
 
   getUploadLimits: (_, context) => uploadLimits(context),

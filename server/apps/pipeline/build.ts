@@ -1,6 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
 import { buildPlans } from '../../../shared/plan.ts'
-import type { BuildSettings, BuiltRelease, RunnableStep, StepExit } from '../../builders/port.ts'
+import type { BuiltRelease, RunnableStep, StepExit } from '../../builders/port.ts'
 import { newId } from '../../platform/id.ts'
 import type { AppContext } from '../context.ts'
 import { deployLogWritten, deployOutputName, writeDeployLines } from '../deploys/deploy-log.ts'
@@ -8,7 +8,7 @@ import { endStage } from '../deploys/finish.ts'
 import { insertRelease } from '../deploys/release-store.ts'
 import { type StoredDeploy, updateDeploy } from '../deploys/store.ts'
 import { baseEnv, ownerOf } from '../launch/launch.ts'
-import type { ServiceSettings } from '../services/settings.ts'
+import { buildSettingsOf } from '../services/build-settings.ts'
 import { limitSpace } from '../services/space-limit.ts'
 import { type StoredService, serviceById, updateService } from '../services/store.ts'
 import { userNamespacesOf } from '../services/user-namespaces.ts'
@@ -63,17 +63,6 @@ function sourceOf({ db }: AppContext, { serviceId, sourceId }: StoredDeploy): St
   const source = findSource(db, serviceId, sourceId)
   if (source === undefined) throw new AppError('bad_request', 'The source of this deploy is no longer kept. Upload it again.')
   return source
-}
-
-function buildSettingsOf({ type, settings }: { type: StoredService['type']; settings: ServiceSettings }): BuildSettings {
-  const { runtime, buildCommand, startCommand, publishPath } = settings
-  return {
-    type,
-    ...(runtime === null ? {} : { runtime }),
-    ...(buildCommand === '' ? {} : { buildCommand }),
-    ...(startCommand === '' ? {} : { startCommand }),
-    ...(publishPath === '' ? {} : { publishPath }),
-  }
 }
 
 const buildEnv = ({ service, deploy, secrets }: BuildJob): Record<string, string> => ({

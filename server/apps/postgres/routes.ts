@@ -10,7 +10,7 @@ import { changePostgres } from './change.ts'
 import { connectionInfo } from './connection-info.ts'
 import { createPostgres } from './create.ts'
 import { presentPostgres } from './present.ts'
-import { requestReturn, requireRoomToReturn, requireUpgradeRoom } from './upgrade-request.ts'
+import { confirmUpgrade, requestReturn, requireRoomToReturn, requireUpgradeRoom } from './upgrade-request.ts'
 
 type PostgresIds = Exclude<Extract<keyof Operations, `${string}Postgres`>, 'failoverPostgres'> | 'getPostgresConnectionInfo'
 
@@ -54,6 +54,10 @@ export const postgresRoutes: Handlers<PostgresIds, AppContext> = {
       requestReturn(context, found(context, actor, params))
       return answer(202, undefined)
     })
+  },
+  confirmUpgradedPostgres({ actor, params }, context) {
+    confirmUpgrade(context, found(context, actor, params))
+    return answer(202, undefined)
   },
   getPostgresConnectionInfo: ({ actor, params }, context) => connectionInfo(context, found(context, actor, params)),
 }

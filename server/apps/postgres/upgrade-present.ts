@@ -1,4 +1,5 @@
 import type { Postgres, PostgresUpgrade } from '../../../shared/postgres.ts'
+import { hasWayBack } from './upgrade-rules.ts'
 import type { StoredUpgrade, UpgradeStep } from './upgrade-store.ts'
 
 const statuses: Record<UpgradeStep, PostgresUpgrade['status']> = {
@@ -18,14 +19,13 @@ const iso = (ms: number): string => new Date(ms).toISOString()
 
 export function presentUpgrade(upgrade: StoredUpgrade | undefined): Pick<Postgres, 'upgrade'> {
   if (upgrade === undefined) return {}
-  const { fromVersion, toVersion, step, startedAt, stoppedAt, finishedAt, keptUntil, reason } = upgrade
-  const hasWayBack = (step === 'settling' || step === 'done') && keptUntil !== null
+  const { fromVersion, toVersion, step, startedAt, stoppedAt, finishedAt, reason } = upgrade
   return {
     upgrade: {
       ...{ fromVersion, toVersion, status: statuses[step], step, startedAt: iso(startedAt) },
       ...(finishedAt !== null && { finishedAt: iso(finishedAt) }),
-      ...(hasWayBack && { rollbackUntil: iso(keptUntil) }),
-      ...(hasWayBack && stoppedAt !== null && { rollbackTo: iso(stoppedAt) }),
+      ...(hasWayBack(upgrade) && { rollbackUntil: iso(upgrade.keptUntil) }),
+      ...(hasWayBack(upgrade) && stoppedAt !== null && { rollbackTo: iso(stoppedAt) }),
       ...(reason !== null && { reason }),
     },
   }

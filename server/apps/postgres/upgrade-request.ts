@@ -6,7 +6,7 @@ import { changeDatastore, refuseReplica, refuseUnlessReady } from '../datastores
 import type { StoredDatastore } from '../datastores/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { programsOf } from './programs.ts'
-import { refuseFullDisk, refuseVersion, refuseWithoutRoom, requireWayBack, SNAPSHOT_PREFIX } from './upgrade-rules.ts'
+import { hasWayBack, refuseFullDisk, refuseVersion, refuseWithoutRoom, requireWayBack, SNAPSHOT_PREFIX } from './upgrade-rules.ts'
 import { putUpgrade, type StoredUpgrade, updateUpgrade, upgradeOf } from './upgrade-store.ts'
 
 const DAY_MS = 24 * 60 * 60_000
@@ -76,6 +76,15 @@ export async function requireRoomToReturn(context: AppContext, datastore: Stored
 export function requestReturn(context: AppContext, datastore: StoredDatastore): void {
   refuseReturn(context, datastore)
   beginReturn(context, datastore, null)
+}
+
+/** Gives up what is kept of a database from before its upgrade, which is removed soon. @throws AppError conflict where nothing is kept. */
+export function confirmUpgrade({ db, work }: AppContext, { id, name }: StoredDatastore): void {
+  const upgrade = upgradeOf(db, id)
+  if (upgrade === undefined || !hasWayBack(upgrade))
+    throw new AppError('conflict', `Nothing is kept of what ${name} was before an upgrade.`)
+  updateUpgrade(db, id, { keptUntil: null })
+  work.poke('datastore', id)
 }
 
 function refuseReturn(context: AppContext, datastore: StoredDatastore): void {

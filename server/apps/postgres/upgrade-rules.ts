@@ -59,6 +59,10 @@ export function refuseWithoutRoom({ name, contentBytes, freeBytes }: Room, how: 
 const inMib = (bytes: number): string => `${Math.ceil(bytes / MIB)} MiB`
 const inGib = (bytes: number): string => `${(Math.ceil((Math.max(0, bytes) / GIB) * 10) / 10).toFixed(1)} GiB`
 
+/** Whether what a database was before it was upgraded is kept. */
+export const hasWayBack = (upgrade: StoredUpgrade): upgrade is StoredUpgrade & { keptUntil: number } =>
+  (upgrade.step === 'settling' || upgrade.step === 'done') && upgrade.keptUntil !== null
+
 /** Since when what is written would be lost. @throws AppError conflict where a database cannot be taken back, saying why. */
 export function requireWayBack(
   datastore: Pick<StoredDatastore, 'name' | 'volumeId'>,
@@ -72,7 +76,10 @@ export function requireWayBack(
   if (upgrade.volumeId !== datastore.volumeId)
     throw new AppError('conflict', `The standby of ${name} has taken its place since its upgrade. ${instead}`)
   if (upgrade.step !== 'starting' && (upgrade.keptUntil === null || upgrade.keptUntil <= now))
-    throw new AppError('conflict', `What ${name} was before its upgrade is kept for a day, which is over. ${instead}`)
+    throw new AppError(
+      'conflict',
+      `What ${name} was before its upgrade is kept for a day, or until that is confirmed, and is gone. ${instead}`,
+    )
   return upgrade
 }
 

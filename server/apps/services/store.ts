@@ -150,6 +150,10 @@ export const isNameTaken = (db: Database, workspaceId: string, name: string, exc
   idsOf(db, 'workspace_id = $workspaceId AND name = $name AND id <> $exceptId AND deleted_at IS NULL', { workspaceId, name, exceptId })
     .length > 0
 
+/** The id of the service that has this name in a workspace; undefined where none has. */
+export const serviceIdNamed = (db: Database, workspaceId: string, name: string): string | undefined =>
+  idsOf(db, 'workspace_id = $workspaceId AND name = $name AND deleted_at IS NULL', { workspaceId, name })[0]
+
 /** Whether any service of the installation has this slug. */
 export const isSlugTaken = (db: Database, slug: string): boolean => idsOf(db, 'slug = $slug', { slug }).length > 0
 

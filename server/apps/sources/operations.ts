@@ -1,5 +1,5 @@
 import { renameSync } from 'node:fs'
-import { mkdir, rename } from 'node:fs/promises'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Source, UploadLimits } from '../../../shared/deploy.ts'
 import { AppError } from '../../../shared/error.ts'
@@ -8,12 +8,12 @@ import { extractIsolated } from '../../platform/archives/isolated.ts'
 import { DEFAULT_EXTRACT_LIMITS } from '../../platform/archives/rules.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { newId } from '../../platform/id.ts'
-import { servicePathsOf } from '../../platform/paths.ts'
+import { servicePathsOf, temporaryIn } from '../../platform/paths.ts'
 import { ensureServiceFolders } from '../../platform/service-folders.ts'
 import { whileThereIsRoom } from '../../runtime/space/room.ts'
 import type { AppContext } from '../context.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
-import { receiveUpload, TEMPORARY_PREFIX } from './receive.ts'
+import { receiveUpload } from './receive.ts'
 import { insertSource, type StoredSource, sourceFile } from './store.ts'
 
 const MIB = 1024 * 1024
@@ -41,11 +41,41 @@ export function takeSource<T>(context: AppContext, upload: Upload<T>): Promise<T
   return whileThereIsRoom(context, need, (short) => take(context, { ...upload, signal: AbortSignal.any([upload.signal, short]) }))
 }
 
+/**
+ * Lets somebody look at an upload of which nothing is kept.
+ * @throws AppError as `takeSource`, and whatever `look` throws.
+ */
+export function lookAtUpload<T>(
+  context: AppContext,
+  upload: Pick<Upload<T>, 'body' | 'contentType' | 'expectedBytes' | 'signal'>,
+  look: (source: BuilderSource, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const need = { what: 'the upload', advice: 'Its operator has to free some.', bytes: upload.expectedBytes }
+  return whileThereIsRoom(context, need, async (short) => {
+    const signal = AbortSignal.any([upload.signal, short])
+    const received = await receiveUpload({ ...upload, ...receivingIn(context), signal })
+    const limits = extractLimits(context)
+    const { sha256 } = received
+    try {
+      return await look(
+        { sha256, unpack: async (into, until) => void (await extractIsolated({ ...received, into, limits, signal: until })) },
+        signal,
+      )
+    } finally {
+      await rm(received.path, { force: true })
+    }
+  })
+}
+
+const receivingIn = ({ paths, config }: Pick<AppContext, 'paths' | 'config'>) => ({
+  maxBytes: config.CP_UPLOAD_MAX_MB * MIB,
+  uploadsDir: paths.uploads,
+})
+
 async function take<T>(context: AppContext, upload: Upload<T>): Promise<T> {
   const { service, signal } = upload
-  const { uploads } = context.paths
-  const received = await receiveUpload({ ...upload, maxBytes: context.config.CP_UPLOAD_MAX_MB * MIB, uploadsDir: uploads })
-  const into = join(uploads, `${TEMPORARY_PREFIX}${crypto.randomUUID()}`)
+  const received = await receiveUpload({ ...upload, ...receivingIn(context) })
+  const into = temporaryIn(context.paths)
   const { sha256, sizeBytes, format } = received
   const begun = { id: newId('source'), serviceId: service.id, sha256, sizeBytes, format }
   const kept = { archive: sourceFile(context.paths, begun), unpacked: unpackedDir(context, begun) }

@@ -5,6 +5,7 @@ import type { ArchiveFormat } from '../../platform/archives/archive.ts'
 import { diskFull, isDiskFull } from '../../platform/files/disk-full.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { writeAll } from '../../platform/files/write-all.ts'
+import { TEMPORARY_PREFIX, temporaryIn } from '../../platform/paths.ts'
 import { multipartFile } from './receive-multipart.ts'
 
 export interface ReceiveOptions {
@@ -28,7 +29,7 @@ export interface ReceivedUpload {
 export async function receiveUpload(options: ReceiveOptions): Promise<ReceivedUpload> {
   const declared = declaredFormat(options.contentType)
   const chunks = declared === 'form' ? multipartFile(options.body, options.contentType) : options.body
-  const path = join(options.uploadsDir, `${TEMPORARY_PREFIX}${crypto.randomUUID()}`)
+  const path = temporaryIn({ uploads: options.uploadsDir })
   try {
     const handle = await open(path, 'wx', 0o600)
     try {
@@ -46,8 +47,6 @@ export async function receiveUpload(options: ReceiveOptions): Promise<ReceivedUp
     throw explain(error)
   }
 }
-
-export const TEMPORARY_PREFIX = 'incoming-'
 
 /** Removes what uploads left when an earlier process died; uploads that changed since `before` (ms since 1970) go on. */
 export async function sweepUploads(uploadsDir: string, before: number): Promise<void> {

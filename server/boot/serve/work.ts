@@ -4,6 +4,7 @@ import { createDatastoreWork } from '../../apps/datastores/work.ts'
 import { unfinishedDeploys } from '../../apps/deploys/store.ts'
 import { createDiskWork } from '../../apps/disks/lifecycle/work.ts'
 import { onEvents } from '../../apps/events/wake.ts'
+import { createPushWork } from '../../apps/git-push/pushes/conclude.ts'
 import { reconcileService } from '../../apps/instances/reconcile.ts'
 import { watchHeld } from '../../apps/instances/wake-watch.ts'
 import { createJobWork } from '../../apps/jobs/work.ts'
@@ -51,6 +52,7 @@ export function createWork(
 ): { context: Context; work: RunningWork } {
   const { open, onceOpen: onceStarted } = createGate(base.db)
   const keeper = keepWorkloads(base, () => context)
+  const pushes = createPushWork(() => context)
   const work: RunningWork = {
     poke: pokeBy({
       service: onceStarted((serviceId: string) => {
@@ -68,7 +70,7 @@ export function createWork(
     }),
     republishCertificates: () => certificates.republish(),
     keeper,
-    ways: createWays(base),
+    ...{ ways: createWays(base), pushes },
     takenDisks: createLeases(),
     awaited: createAwaitedWorkloads({ ...base, sets: keeper }),
     interruptDeploy: (deployId, because) => afterChange(base.db, () => queue.interrupt(deployId, because)),
@@ -76,6 +78,7 @@ export function createWork(
     cancelTransfer: (id) => afterChange(base.db, () => transfers.cancel(id)),
     transferProgress: (id) => transfers.progress(id),
     keepLastBackup: (datastoreId) => backups.keepLast(datastoreId),
+    isBackingUp: (datastoreId) => backups.isTaking(datastoreId),
     untilLogReceived: (datastoreId) => backups.untilLogReceived(datastoreId),
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
     start() {
@@ -86,12 +89,13 @@ export function createWork(
       watchHeld(context)
       disks.pokeAll()
       queue.poke()
+      pushes.start()
       certificates.poke()
       for (const domainId of domainsToCheck(context.db, context.now())) domains.poke(domainId)
       stopWith(context, [...stopListening, every(context, PERIOD_MS, pokeAll)])
     },
     settled: () =>
-      settledAll([driver, jobs, queue, keeper, certificates, domains, disks, ...databases, workspaces, webhooks, notifications]),
+      settledAll([driver, jobs, queue, pushes, keeper, certificates, domains, disks, ...databases, workspaces, webhooks, notifications]),
   }
   const context: Context = { work, sets: keeper, ...base }
   const queue = createDeployQueue(context, context.stopping)

@@ -2,8 +2,9 @@ import { AppError } from '../../../shared/error.ts'
 import { shellWord } from '../shell-word.ts'
 import { type FoundFramework, findFramework, frameworkNotes, isFitStart } from './find-framework.ts'
 import { findEntry, isTypescript, javascriptNotes, javascriptRuntime, javascriptTools } from './javascript-runtime.ts'
+import { installInputs, whyNotKept } from './kept-dependencies.ts'
 import { type PackageJson, readPackageJson } from './package-json.ts'
-import { choosePackageManager, type PackageManager } from './package-manager.ts'
+import { choosePackageManager, isLocked, type PackageManager } from './package-manager.ts'
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
 import type { SourceView } from './source-view.ts'
 import { asSite, declaredStart, requireStart } from './start-command.ts'
@@ -69,19 +70,20 @@ export function openProject(input: DetectInput): JavascriptProject {
       runtimeEnv: { ...env, NODE_ENV: 'production', ...(framework?.result.gives === 'server' && framework.result.env) },
       pathEntries: [...(workspace ? [`${workspace.appDir}/node_modules/.bin`] : []), 'node_modules/.bin', ...pathEntries],
       readOnlyBinds,
-      notes: [...frameworkNotes(framework, builtBy), ...installNotes(manager, isInstalled), ...javascriptNotes(input, pkg)],
+      notes: [...frameworkNotes(framework, builtBy), ...installNotes({ files, pkg, manager, isInstalled }), ...javascriptNotes(input, pkg)],
     },
   }
 }
 
-export function javascriptSteps({ settings, workspace }: DetectInput, project: JavascriptProject): BuildStep[] {
+export function javascriptSteps({ files, settings, workspace }: DetectInput, project: JavascriptProject): BuildStep[] {
   const dir = workspace && { dir: workspace.appDir }
   const { manager, isInstalled, framework } = project
   const finish = framework?.result.gives === 'server' ? framework.result.finish : undefined
   const finishing = finish === undefined ? [] : [{ name: 'make ready', command: finish, ...dir }]
   if (settings.buildCommand) return [{ name: 'build', command: settings.buildCommand, ...dir }, ...finishing]
   const [step] = buildSteps(project, dir)
-  return [...(isInstalled ? installSteps(manager) : []), ...(step === undefined ? [] : [step, ...finishing])]
+  const inputs = installInputs({ files, pkg: project.pkg, manager, isWorkspace: workspace !== undefined || isWorkspaceRoot(files) })
+  return [...(isInstalled ? installSteps(manager, inputs) : []), ...(step === undefined ? [] : [step, ...finishing])]
 }
 
 function buildSteps({ pkg, manager, framework, builtBy }: JavascriptProject, dir: { dir: string } | undefined): BuildStep[] {
@@ -90,13 +92,21 @@ function buildSteps({ pkg, manager, framework, builtBy }: JavascriptProject, dir
   return command === undefined ? [] : [{ name: 'build', command, ...dir }]
 }
 
-const installSteps = ({ install, tellBlocked }: PackageManager): BuildStep[] => [
-  { name: 'install', command: install },
+const installSteps = ({ install, tellBlocked }: PackageManager, inputs: string[] | undefined): BuildStep[] => [
+  { name: 'install', command: install, ...(inputs && { inputs }) },
   ...(tellBlocked === undefined ? [] : [{ name: 'install scripts that were not run', command: tellBlocked }]),
 ]
 
-const installNotes = (manager: PackageManager, isInstalled: boolean): string[] =>
-  isInstalled ? [`Packages come from ${manager.name} (${manager.reason}).`] : ['There are no dependencies to install.']
+type Installed = Pick<JavascriptProject, 'pkg' | 'manager' | 'isInstalled'> & { files: SourceView }
+
+function installNotes({ files, pkg, manager, isInstalled }: Installed): string[] {
+  if (!isInstalled) return ['There are no dependencies to install.']
+  const why = isLocked(files) ? whyNotKept({ files, pkg }) : undefined
+  return [
+    `Packages come from ${manager.name} (${manager.reason}).`,
+    ...(why === undefined ? [] : [`They are installed anew in each build: ${why}.`]),
+  ]
+}
 
 function startOf(input: DetectInput, project: JavascriptProject): string {
   const { pkg } = project

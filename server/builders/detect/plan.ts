@@ -18,6 +18,8 @@ export interface BuildStep {
   name: string
   command: string
   dir?: string
+  /** The files that its result in node_modules follows from, where that can be kept for later builds. */
+  inputs?: string[]
 }
 
 export interface BuildPlan {

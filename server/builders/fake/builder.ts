@@ -1,7 +1,8 @@
 import { traitsOf } from '../../../shared/service-type.ts'
 import type { Stack } from '../../platform/stack.ts'
 import { describeUse, measured } from '../build-use.ts'
-import type { Builder, BuildRequest, BuiltRelease } from '../port.ts'
+import type { Launch } from '../launch.ts'
+import type { Builder, BuildRequest, BuildSettings, BuiltRelease } from '../port.ts'
 import { requireSuccess } from '../step-exit.ts'
 
 interface FakeBuilderOptions {
@@ -12,6 +13,15 @@ const stack: Stack = { kind: 'host', folders: [], searchPath: [] }
 
 /** A builder in memory, for tests: the build command is its one step, and the digest follows from the settings and the upload. */
 export const createFakeBuilder = ({ keep }: FakeBuilderOptions): Builder => ({
+  async plan({ rootDir, settings }) {
+    const { buildCommand: command, startCommand, publishPath } = settings
+    return {
+      ...{ runtime: runtimeOf(settings), rootDir, notes: [] },
+      steps: command === undefined ? [] : [{ name: 'build', command }],
+      ...(startCommand !== undefined && { startCommand }),
+      publishPaths: publishPath === undefined ? [] : [publishPath],
+    }
+  },
   async build(request) {
     const { owner, source, settings, signal } = request
     signal.throwIfAborted()
@@ -32,8 +42,11 @@ async function runStep({ env, log, runStep: run, signal }: BuildRequest, command
   requireSuccess({ command }, exit)
 }
 
-function launchOf({ settings }: BuildRequest): BuiltRelease['launch'] {
-  const { type, runtime, startCommand } = settings
-  const fallback = traitsOf(type).runsProgram ? 'shell' : 'static'
-  return { runtime: runtime ?? fallback, startCommand: startCommand ?? '', env: {}, stack }
-}
+const launchOf = ({ settings }: BuildRequest): BuiltRelease['launch'] => ({
+  runtime: runtimeOf(settings),
+  startCommand: settings.startCommand ?? '',
+  env: {},
+  stack,
+})
+
+const runtimeOf = ({ type, runtime }: BuildSettings): Launch['runtime'] => runtime ?? (traitsOf(type).runsProgram ? 'shell' : 'static')

@@ -6,6 +6,7 @@ import { commandIn } from '../launch.ts'
 import type { StepExit } from '../port.ts'
 import { firstLine, requireSuccess } from '../step-exit.ts'
 import { type ArtifactOptions, takeArtifact } from './artifact.ts'
+import { KEPT_VARIABLE, keepingInstall } from './keep-dependencies.ts'
 
 export interface PlacedStep extends BuildStep {
   cwd: string
@@ -42,13 +43,19 @@ async function runSteps(options: BuildOptions, uses: StepUse[]): Promise<void> {
   for (const step of plan.steps) {
     signal.throwIfAborted()
     log(`==> ${step.name}: ${firstLine(step.command)}`)
-    const placed = { ...step, command: commandIn(step.dir, step.command), cwd: sourceDir, env }
+    const { command, variables } = keeping(step, options)
+    const placed = { ...step, command: commandIn(step.dir, command), cwd: sourceDir, env: { ...env, ...variables } }
     const { exit, use } = await measured(step.name, () => options.runStep(placed))
     signal.throwIfAborted()
     uses.push(use)
     requireSuccess(step, exit)
   }
 }
+
+const keeping = ({ command, inputs }: BuildStep, { cacheDir }: BuildOptions): { command: string; variables: Record<string, string> } =>
+  inputs === undefined
+    ? { command, variables: {} }
+    : { command: keepingInstall({ command, inputs }), variables: { [KEPT_VARIABLE]: join(cacheDir, 'dependencies') } }
 
 function describePlan(plan: BuildPlan): string[] {
   return [

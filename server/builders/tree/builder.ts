@@ -3,25 +3,23 @@ import { AppError } from '../../../shared/error.ts'
 import { statBeneath } from '../../platform/files/tree/beneath.ts'
 import { chownTree } from '../../platform/files/tree/chown.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
-import type { Paths, ServicePaths } from '../../platform/paths.ts'
+import { type Paths, type ServicePaths, temporaryIn } from '../../platform/paths.ts'
 import { ensureFolder, ensureServiceFolders, isRoot } from '../../platform/service-folders.ts'
 import { detectBuild } from '../detect/detect.ts'
 import { type BuildPlan, type DetectInput, stackOf } from '../detect/plan.ts'
 import { findSourceRoot } from '../detect/source-root.ts'
 import { openSourceView, viewOf } from '../detect/source-view.ts'
-import { nodeNeed } from '../detect/toolchain-needs.ts'
 import { placeInWorkspace, type WorkspacePlace } from '../detect/workspace.ts'
 import type { Launch } from '../launch.ts'
-import type { Builder, BuildRequest, BuiltRelease, RunnableStep } from '../port.ts'
+import type { Builder, BuildRequest, BuiltRelease, PlannedBuild, PlanRequest, RunnableStep } from '../port.ts'
 import type { BuilderSettings } from '../settings.ts'
-import { provideNode } from '../toolchains/node/provide-node.ts'
 import { nodeHeadersEnv } from '../toolchains/node-headers.ts'
 import { ensureSelfToolchain } from '../toolchains/self-toolchain.ts'
-import { unusedEntries } from '../toolchains/store/rules.ts'
 import { openToolchainStore, type ToolchainStore } from '../toolchains/store/store.ts'
 import type { Toolchains } from '../toolchains/tool.ts'
 import { DEFAULT_TOOLCHAIN_PATH, findToolchains, ownHomes } from '../toolchains/toolchains.ts'
 import { buildRelease } from './build.ts'
+import { equip, tidy, withoutFetching } from './equip.ts'
 import { loopbackVariable, sharedNetworkWarning } from './shared-network.ts'
 
 export interface TreeBuilderOptions {
@@ -41,24 +39,25 @@ export async function openTreeBuilder(options: TreeBuilderOptions): Promise<Buil
   const { paths, executable } = options
   if (executable !== undefined) await ensureSelfToolchain({ dir: paths.toolchain, executable })
   const store = await openToolchainStore(paths.toolchains)
-  return { build: (request) => build({ ...options, store }, request), tidy: (folders) => tidy(store, folders) }
+  const building = { ...options, store }
+  return {
+    build: (request) => build(building, request),
+    plan: (request) => planOnly(building, request),
+    tidy: (folders) => tidy(store, folders),
+  }
 }
 
-async function tidy(store: ToolchainStore, folders: () => Iterable<string>): Promise<void> {
-  const entries = await store.entries()
-  if (unusedEntries(entries, { named: new Set(), now: Date.now() }).length === 0) return
-  const named = new Set([...folders()].map((folder) => relative(store.dir, folder)))
-  for (const entry of unusedEntries(entries, { named, now: Date.now() })) await store.remove(entry)
-}
-
-interface Job extends TreeBuilderOptions {
+interface Building extends TreeBuilderOptions {
   store: ToolchainStore
+}
+
+interface Job extends Building {
   request: BuildRequest
   own: ServicePaths
   dir: string
 }
 
-async function build(options: TreeBuilderOptions & Pick<Job, 'store'>, request: BuildRequest): Promise<BuiltRelease> {
+async function build(options: Building, request: BuildRequest): Promise<BuiltRelease> {
   const { owner, buildId, source, signal } = request
   const own = await ensureServiceFolders(options.paths, { id: owner.id, uid: owner.number })
   const dir = join(own.builds, buildId)
@@ -69,7 +68,7 @@ async function build(options: TreeBuilderOptions & Pick<Job, 'store'>, request: 
     await source.unpack(upload, signal)
     const place = placeOf(upload, request)
     const sourceDir = join(upload, place.rootDir)
-    const plan = await planBuild(job, { sourceDir, appDir: place.appDir })
+    const plan = await planBuild(options, { ...request, sourceDir, appDir: place.appDir }, (input) => equipBuild(job, input))
     if (isRoot) await chownTree(upload, owner.number, owner.number)
     warnOfSharedNetwork(job)
     const built = await runPlan(job, { sourceDir, plan })
@@ -89,43 +88,62 @@ async function prepareFolders({ paths, request, own, dir }: Job): Promise<void> 
   await ensureFolder(dir, 0o710, { uid: 0, gid: owner.number })
 }
 
-function placeOf(upload: string, { rootDir, settings }: BuildRequest): WorkspacePlace {
+async function equipBuild({ request, ...building }: Job, input: DetectInput): Promise<Toolchains> {
+  const equipped = await building.whileThereIsRoom((short) =>
+    equip(input, { ...building, log: request.log, signal: AbortSignal.any([request.signal, short]) }),
+  )
+  return { ...equipped, nodeBuildEnv: await nodeHeadersEnv(equipped.tools) }
+}
+
+async function planOnly(options: Building, request: PlanRequest): Promise<PlannedBuild> {
+  const { source, signal } = request
+  const upload = temporaryIn(options.paths)
+  const fetched: string[] = []
+  const store = withoutFetching(options.store, (title) => fetched.push(`${title} would be fetched.`))
+  const log = (line: string) => fetched.push(line)
+  try {
+    await source.unpack(upload, signal)
+    const { rootDir, appDir } = placeOf(upload, request)
+    const place = { ...request, sourceDir: join(upload, rootDir), appDir }
+    const plan = await planBuild(options, place, (input) => equip(input, { ...options, store, log, signal }))
+    const { runtime, packageManager, steps, startCommand, publishPaths, notes } = plan
+    return {
+      ...{ runtime, rootDir, steps, publishPaths, notes: [...notes, ...fetched] },
+      ...(packageManager !== undefined && { packageManager }),
+      ...(appDir !== '' && { appDir }),
+      ...(startCommand !== undefined && { startCommand }),
+    }
+  } finally {
+    await removeTree(upload)
+  }
+}
+
+function placeOf(upload: string, { rootDir, settings }: PlanRequest): WorkspacePlace {
   const { publishPath = '' } = settings
   return placeInWorkspace(openSourceView(upload), relative(upload, findSourceRoot({ dir: upload, rootDir, publishPath })))
 }
 
-interface Place {
+interface Place extends Pick<PlanRequest, 'settings' | 'env'> {
   sourceDir: string
   appDir: string
 }
 
-async function planBuild(job: Job, { sourceDir, appDir }: Place): Promise<BuildPlan> {
-  const { config, paths, executable, request } = job
-  const files = openSourceView(sourceDir)
+type Equip = (input: DetectInput) => Promise<Toolchains>
+
+async function planBuild({ config, paths, executable }: Building, place: Place, equipped: Equip): Promise<BuildPlan> {
+  const { sourceDir, appDir, settings, env } = place
   const toolchains = await findToolchains({
     searchPath: [...config.CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH],
     homes: ownHomes(),
     ...(executable !== undefined && { selfToolchainDir: paths.toolchain }),
   })
+  const files = openSourceView(sourceDir)
   const input = {
     files: viewOf(files, appDir),
     ...(appDir !== '' && { workspace: { files, appDir } }),
-    settings: request.settings,
-    env: request.env,
-    toolchains,
+    ...{ settings, env, toolchains },
   }
-  return detectBuild({ ...input, toolchains: await equip(job, input) })
-}
-
-async function equip({ config, store, request, whileThereIsRoom }: Job, input: DetectInput): Promise<Toolchains> {
-  const need = nodeNeed(input)
-  if (need === undefined) return input.toolchains
-  const { log } = request
-  const equipped = await whileThereIsRoom(async (short) => {
-    const signal = AbortSignal.any([request.signal, short])
-    return await provideNode(input.toolchains, need, { store, env: config.buildEnv, log, signal })
-  })
-  return { ...equipped, nodeBuildEnv: await nodeHeadersEnv(equipped.tools) }
+  return detectBuild({ ...input, toolchains: await equipped(input) })
 }
 
 function warnOfSharedNetwork({ config, hasOwnNetworks, request }: Job): void {

@@ -4,6 +4,7 @@
  */
 import type { Elysia } from 'elysia'
 import type { Operation } from '../../../shared/operation.ts'
+import { asBasicRefusal, withPasswordAsToken } from '../access/basic.ts'
 import { answerOnce, idempotencyKeyOf, requestHashOf } from '../answers/idempotency.ts'
 import { createPresenter, type Presenter, storedAnswerOf } from '../answers/output.ts'
 import { headersOf, respondAs, respondJson } from '../answers/respond.ts'
@@ -37,11 +38,17 @@ export function mountOperation<C>(elysia: Elysia, parts: HttpParts, mounted: Mou
   const { id, operation } = mounted
   const limits = { maxBytes: parts.maxBodyBytes[id] ?? DEFAULT_MAX_BODY_BYTES, deadlineMs: BODY_DEADLINE_MS }
   const route: Route<C> = { ...mounted, input: createInputReader(operation, limits), present: createPresenter(id, operation) }
+  const readable = operation.takesBasic ? withPasswordAsToken : (request: Request) => request
   const methods = operation.method === 'GET' && !operation.webSocket ? ['GET', 'HEAD'] : [operation.method]
   for (const method of methods) {
-    elysia.route(method, operation.path, ({ request, params }) => serve(route, openRequest(request, parts), (params ?? {}) as RawParams), {
-      parse: 'none',
-    })
+    elysia.route(
+      method,
+      operation.path,
+      ({ request, params }) => serve(route, openRequest(readable(request), parts), (params ?? {}) as RawParams),
+      {
+        parse: 'none',
+      },
+    )
   }
   return (received, params) => serve(route, received, params)
 }
@@ -50,7 +57,8 @@ function serve<C>(route: Route<C>, received: RequestContext, params: RawParams):
   const audited = openAuditContext(route.id, route.operation, received.parts.audit)
   return answerRequest(route, { received, audited }, params).catch((error: unknown) => {
     reportDenied(audited, received, error)
-    return respondFailure(received, error)
+    const answer = respondFailure(received, error)
+    return route.operation.takesBasic ? asBasicRefusal(answer, { request: received.request, error }) : answer
   })
 }
 

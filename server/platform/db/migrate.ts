@@ -43,6 +43,7 @@ import backupCopies from './migrations/0039_backup_copies.sql' with { type: 'tex
 import messagesAbout from './migrations/0040_messages_about.sql' with { type: 'text' }
 import lineages from './migrations/0041_lineages.sql' with { type: 'text' }
 import upgrades from './migrations/0042_upgrades.sql' with { type: 'text' }
+import gitPush from './migrations/0043_git_push.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -88,6 +89,7 @@ const migrations: Migration[] = [
   { version: 40, up: [messagesAbout], down: '' },
   { version: 41, up: [lineages], down: '' },
   { version: 42, up: [upgrades], down: '' },
+  { version: 43, up: [gitPush], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

@@ -111,7 +111,11 @@ export const expected: Record<OperationId, Expected> = {
   openUnsubscribe: entry('public', 404),
   updateNotificationOverrides: entry('services.update', 200, { json: () => ({ notificationsToSend: 'none' }) }),
   getUploadLimits: read('deploys.read'),
+  planDeploy: entry('deploys.create', 415),
   uploadSource: entry('deploys.create', 415),
+  gitInfoRefs: read('deploys.read'),
+  gitUploadPack: entry('deploys.read', 415),
+  gitReceivePack: entry('deploys.create', 415),
   listDeploys: read('deploys.read'),
   createDeploy: entry('deploys.create', 201, { uses: ['sourceId'], json: ({ sourceId }) => ({ sourceId }) }),
   getDeployHook: read('deploys.create'),
@@ -200,6 +204,7 @@ export const expected: Record<OperationId, Expected> = {
   failoverPostgres: entry('datastores.update', 409),
   // Nothing was ever upgraded.
   rollBackPostgres: entry('datastores.update', 409),
+  confirmUpgradedPostgres: entry('datastores.update', 409),
   restartPostgres: entry('datastores.update', 202),
   listPostgresBackups: read('datastores.read'),
   // Nothing of it has ever run that there could be a backup of.

@@ -52,6 +52,7 @@ export const inProtected: Record<OfPlaced | Declared, InProtected> = {
   resumePostgres: 'allowed',
   failoverPostgres: 'allowed',
   rollBackPostgres: 'refused',
+  confirmUpgradedPostgres: 'refused',
   restartPostgres: 'allowed',
   listPostgresBackups: 'allowed',
   createPostgresBackup: 'allowed',
@@ -129,6 +130,10 @@ export const inProtected: Record<OfPlaced | Declared, InProtected> = {
   getNotificationOverrides: 'allowed',
   updateNotificationOverrides: 'allowed',
   uploadSource: 'allowed',
+  // Who may deploy may push, and whose source it is stays theirs.
+  gitInfoRefs: { depends: { isUsualToo: true } },
+  gitUploadPack: 'refused',
+  gitReceivePack: 'allowed',
   getDeployHook: 'allowed',
   rotateDeployHook: 'allowed',
   listDeploys: 'allowed',

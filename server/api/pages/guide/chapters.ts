@@ -6,6 +6,7 @@ import deploys from '../../../docs/deploys.md' with { type: 'text' }
 import disks from '../../../docs/disks.md' with { type: 'text' }
 import domains from '../../../docs/domains.md' with { type: 'text' }
 import events from '../../../docs/events.md' with { type: 'text' }
+import gitPush from '../../../docs/git-push.md' with { type: 'text' }
 import jobs from '../../../docs/jobs.md' with { type: 'text' }
 import measurements from '../../../docs/measurements.md' with { type: 'text' }
 import metrics from '../../../docs/metrics.md' with { type: 'text' }
@@ -28,6 +29,7 @@ export interface Chapter {
 /** The guide in the order in which it is read. */
 export const chapters: readonly Chapter[] = [
   { slug: 'deploys', summary: 'What is built, what happens in a deploy, health, the guard and rollbacks.', text: deploys },
+  { slug: 'git-push', summary: 'Deploying by git push, and what is refused.', text: gitPush },
   { slug: 'services', summary: 'Kinds of services, headers and redirects, who is let in, sleep, plans.', text: services },
   { slug: 'variables', summary: 'Variables, secret files, groups that services share, values that refer to others.', text: variables },
   { slug: 'jobs', summary: 'One-off jobs, cron jobs, and a shell beside an instance.', text: jobs },

@@ -17,7 +17,7 @@ import { clearDrill, type Drilling, drill, nextDrillAt } from './drill.ts'
 import { keepPostgres } from './keep-postgres.ts'
 import { keepStore } from './keep-store.ts'
 import type { Keeping, KeptKind } from './keeping.ts'
-import { requestBackup, takeRequested, verifyNext } from './take-next.ts'
+import { requestBackup, type Taking, takeRequested, verifyNext } from './take-next.ts'
 
 const LOOK_AGAIN_MS = 60 * 60_000
 const REMOVAL_LOOK_MS = 5000
@@ -33,9 +33,8 @@ export async function keepBackups(keeping: Keeping, id: string): Promise<number 
   await clearDrill(context, set)
   const due = nextOf(context, dueOf(set), id)
   if (take !== undefined && due.at <= context.now()) {
-    const wanted = backupsOf(context.db, id).find(({ status }) => status === 'creating')
-    const backup = wanted ?? requestBackup(context, id, { due: due.backup, origin: 'scheduled' })
-    await takeRequested({ context, deps, set, take }, backup)
+    if (isBeingUpgraded(context, id)) return undefined
+    await takeNext(keeping, { set, take, due })
     return context.now()
   }
   if (verify !== undefined && (await verifyNext({ context, set, verify }))) return context.now()
@@ -46,6 +45,25 @@ export async function keepBackups(keeping: Keeping, id: string): Promise<number 
   const lookAgainAt = context.now() + LOOK_AGAIN_MS
   return take === undefined ? lookAgainAt : Math.min(Math.max(due.at, context.now() + 1000), lookAgainAt)
 }
+
+interface Next extends Pick<Taking, 'set' | 'take'> {
+  due: Due
+}
+
+async function takeNext({ context, deps, taking }: Keeping, { set, take, due }: Next): Promise<void> {
+  const id = set.datastoreId
+  taking.add(id)
+  try {
+    const wanted = backupsOf(context.db, id).find(({ status }) => status === 'creating')
+    const backup = wanted ?? requestBackup(context, id, { due: due.backup, origin: 'scheduled' })
+    await takeRequested({ context, deps, set, take }, backup)
+  } finally {
+    taking.delete(id)
+  }
+}
+
+/** Upgrades wait for a backup that has begun, and stop the server of one that begins after them. Their end pokes. */
+const isBeingUpgraded = ({ db }: AppContext, id: string): boolean => datastoreById(db, id)?.upgrade != null
 
 /** What the machine has no room for now holds up nothing else, and is tried again a day later. */
 async function drillQuietly({ drillsTriedAt }: Keeping, drilling: Drilling): Promise<void> {

@@ -12,6 +12,8 @@ export interface Keeping {
   receivers: Receivers
   relays: Relays
   drillsTriedAt: Map<string, number>
+  /** Datastores of which a backup is being taken. */
+  taking: Set<string>
 }
 
 /** What differs between kinds of datastores in keeping their backups. */

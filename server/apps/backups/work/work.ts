@@ -17,6 +17,8 @@ import { createRelays } from './relay.ts'
 export interface BackupWork {
   poke(datastoreId: string): void
   pokeAll(): void
+  /** Whether one is being taken now. */
+  isTaking(datastoreId: string): boolean
   keepLast(datastoreId: string): Promise<void>
   untilLogReceived(datastoreId: string): Promise<void>
   settled(): Promise<void>
@@ -40,7 +42,7 @@ export function createBackupWork(context: AppContext): BackupWork {
   const receivers = createReceivers(context, { deps, relays, onStreaming: (id) => keeper.poke(id) })
   const recoveries = createRecoveries(context, deps)
   const cleared = new Set<string>()
-  const keeping: Keeping = { context, deps, receivers, relays, drillsTriedAt: new Map() }
+  const keeping: Keeping = { context, deps, receivers, relays, drillsTriedAt: new Map(), taking: new Set() }
   const keeper = createDriver({
     ...common,
     onError: failed('backups not kept'),
@@ -63,6 +65,7 @@ export function createBackupWork(context: AppContext): BackupWork {
       for (const { datastoreId } of allBackupSets(db)) keeper.poke(datastoreId)
       for (const { datastoreId } of allRecoveries(db)) recoveries.poke(datastoreId)
     },
+    isTaking: (datastoreId) => keeping.taking.has(datastoreId),
     async untilLogReceived(datastoreId) {
       const datastore = datastoreById(db, datastoreId)
       if (datastore !== undefined) await receivers.untilReceived(datastore)

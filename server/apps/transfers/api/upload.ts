@@ -1,13 +1,12 @@
 import { renameSync, rmSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { AppError } from '../../../../shared/error.ts'
 import { diskFull, isDiskFull } from '../../../platform/files/disk-full.ts'
 import { writeAll } from '../../../platform/files/write-all.ts'
+import { temporaryIn } from '../../../platform/paths.ts'
 import { whileThereIsRoom } from '../../../runtime/space/room.ts'
 import type { AppContext } from '../../context.ts'
 import type { StoredDatastore } from '../../datastores/store.ts'
-import { TEMPORARY_PREFIX } from '../../sources/receive.ts'
 import type { StoredTransfer } from '../rows/store.ts'
 import { formatOf, packingOf } from '../tools/format.ts'
 import { headOf } from '../work/dump.ts'
@@ -35,7 +34,7 @@ export function takeDump(context: AppContext, upload: DumpUpload): Promise<Store
 
 async function take(context: AppContext, upload: DumpUpload): Promise<StoredTransfer> {
   const { datastore, isClean, change } = upload
-  const path = join(context.paths.uploads, `${TEMPORARY_PREFIX}${crypto.randomUUID()}`)
+  const path = temporaryIn(context.paths)
   const id = newTransferId(context, 'import')
   try {
     const sizeBytes = await receive(path, upload, context.config.CP_IMPORT_MAX_MB * MIB)

@@ -11,6 +11,9 @@ export const isEntryName = (name: string): boolean => ENTRY.test(name)
 
 export const toolOf = ({ name }: Entry): string => ENTRY.exec(name)?.[1] ?? name
 
+/** What people call an entry: `Node.js 22.11.0`. */
+export const titleOf = (name: string): string => name.replace(/^node-/, 'Node.js ').replace('-', ' ')
+
 interface Uses {
   /** Names of entries that releases stand on. */
   named: ReadonlySet<string>

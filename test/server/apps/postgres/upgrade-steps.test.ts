@@ -4,7 +4,7 @@ import { datastoreById, swapVolumes, updateDatastore } from '../../../../server/
 import { postgresById } from '../../../../server/apps/postgres/store.ts'
 import { stepUpgrade } from '../../../../server/apps/postgres/upgrade/steps.ts'
 import { createUpgradeWork } from '../../../../server/apps/postgres/upgrade/work.ts'
-import { noteUpgraded, requestReturn, returnIfUpgraded } from '../../../../server/apps/postgres/upgrade-request.ts'
+import { confirmUpgrade, noteUpgraded, requestReturn, returnIfUpgraded } from '../../../../server/apps/postgres/upgrade-request.ts'
 import { putUpgrade, updateUpgrade, upgradeOf } from '../../../../server/apps/postgres/upgrade-store.ts'
 import { createFakeMachine } from '../../../../server/engines/fake/machine.ts'
 import { createFakeVolumes } from '../../../../server/engines/fake/volumes.ts'
@@ -153,23 +153,38 @@ test('an upgrade is taken back within its day, and no second time', async () => 
   expect(() => requestReturn(context, row())).toThrow('was not upgraded')
 })
 
+async function lookAgain(now: number, volumeId = row().volumeId): Promise<string[]> {
+  const work = createUpgradeWork({ ...context, now: () => now, after: () => () => {} })
+  work.pokeAll()
+  await work.settled()
+  return await context.engine.volumes.listSnapshots(volumeId)
+}
+
+test('the way back is given up before its day is over', async () => {
+  expect(() => confirmUpgrade(context, row())).toThrow('Nothing is kept')
+  said = [DONE, DONE]
+  for (let taken = 0; taken < 3; taken++) await step()
+  noteUpgraded(context, row())
+  const until = upgrade()?.keptUntil ?? 0
+  updateUpgrade(server.db, id, { step: 'done' })
+  expect(await lookAgain(until - 1)).toEqual([SNAPSHOT])
+  confirmUpgrade(context, row())
+  expect(() => requestReturn(context, row())).toThrow('until that is confirmed')
+  expect(await lookAgain(until - 1)).toEqual([])
+  expect(() => confirmUpgrade(context, row())).toThrow('Nothing is kept')
+})
+
 test('the way back ends with its day, and where the volume is of the standby by then', async () => {
   said = [DONE, DONE]
   for (let taken = 0; taken < 3; taken++) await step()
   noteUpgraded(context, row())
   updateUpgrade(server.db, id, { step: 'done' })
   const { volumeId } = row()
-  const look = async (now: number) => {
-    const work = createUpgradeWork({ ...context, now: () => now, after: () => () => {} })
-    work.pokeAll()
-    await work.settled()
-    return await context.engine.volumes.listSnapshots(volumeId)
-  }
   const until = upgrade()?.keptUntil ?? 0
-  expect(await look(until - 1)).toEqual([SNAPSHOT])
+  expect(await lookAgain(until - 1, volumeId)).toEqual([SNAPSHOT])
   const other = addDatastore(server, { workspaceId: row().workspaceId })
   swapVolumes(server.db, row(), datastoreById(server.db, other) ?? row())
-  expect(await look(until - 1)).toEqual([])
+  expect(await lookAgain(until - 1, volumeId)).toEqual([])
   expect(upgrade()).toMatchObject({ snapshot: '', keptUntil: null })
   expect(() => requestReturn(context, row())).toThrow('has taken its place')
 })

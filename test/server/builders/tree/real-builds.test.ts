@@ -63,6 +63,14 @@ test('express is installed by npm and answers from another folder', { timeout: T
   expect(await firstAnswer(built), told(built)).toBe('express 1\n')
 })
 
+test('express is put in place from what an earlier build of the same lock file installed, as copies', { timeout: TIMEOUT_MS }, async () => {
+  await bench.build('express')
+  const again = await bench.build('express')
+  expect(again.output).toContain('Dependencies are those of an earlier build: package-lock.json, package.json')
+  expect((await lstat(join(again.releaseDir, 'node_modules/express/index.js'))).nlink).toBe(1)
+  expect(await firstAnswer(again), told(again)).toBe('express 1\n')
+})
+
 test('express is installed and run by our own executable for a service that wants Bun', { timeout: TIMEOUT_MS }, async () => {
   const built = await bareBench.build('express', { runtime: 'bun' })
   expect(built.plan.steps.map((step) => step.command)).toEqual(['bun install --backend=copyfile', tellBlocked])
