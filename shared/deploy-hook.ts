@@ -6,7 +6,7 @@ import { Time } from './schema.ts'
 export const DeployHook = Type.Object(
   {
     serviceId: Id('service'),
-    url: Type.String({ description: 'Secret: a GET or POST deploys the newest source', 'x-secret': true }),
+    url: Type.String({ description: 'Secret: a GET or POST deploys the branch of the service, or its newest source', 'x-secret': true }),
     createdAt: Time,
   },
   { $id: 'DeployHook' },
@@ -14,7 +14,7 @@ export const DeployHook = Type.Object(
 export type DeployHook = Static<typeof DeployHook>
 
 export const DeployHookQuery = Type.Object({
-  ref: Type.Optional(Type.String({ maxLength: 255, description: 'Commit or branch: refused while sources are uploaded' })),
+  ref: Type.Optional(Type.String({ maxLength: 255, description: 'Branch, tag or commit of the repository of the service' })),
   imageUrl: Type.Optional(Type.String({ maxLength: 2048, description: 'Image to deploy: refused while no images are run' })),
 })
 export type DeployHookQuery = Static<typeof DeployHookQuery>

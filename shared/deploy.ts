@@ -46,6 +46,15 @@ export type DeployTrigger = (typeof deployTriggers)[number]
 export const rolloutStrategies = ['rolling', 'stop_first'] as const
 export type RolloutStrategy = (typeof rolloutStrategies)[number]
 
+/** What of a repository is deployed, in its author's words. */
+export const Commit = Type.Object({
+  id: Type.String({ pattern: '^(?:[0-9a-f]{40}|[0-9a-f]{64})$', examples: ['1f0e3dad99908345f7439f8ffabdffc4f6b2a0d3'] }),
+  message: Type.String(),
+  createdAt: Type.Optional(Time),
+  author: Type.Optional(Type.String()),
+})
+export type Commit = Static<typeof Commit>
+
 export const Deploy = Type.Object(
   {
     id: Id('deploy'),
@@ -56,6 +65,8 @@ export const Deploy = Type.Object(
     startedAt: Type.Optional(Time),
     finishedAt: Type.Optional(Time),
     source: Type.Optional(Type.Object({ id: Id('source'), sha256: Type.String() })),
+    commit: Type.Optional(Commit),
+    ref: Type.Optional(Type.String({ description: 'Branch, tag or commit that was asked for' })),
     reason: Type.Optional(Type.String({ description: 'Why it failed or was canceled, and what to do next' })),
     rollbackOf: Type.Optional(Id('deploy')),
     rollout: Type.Object(
@@ -93,7 +104,10 @@ export const DeployCreate = StrictObject(
       OneOf(['build_and_deploy', 'deploy_only'], 'deploy_only starts the live build again with the present settings, without building'),
     ),
     sourceId: Type.Optional(Type.String({ ...Id('source'), description: 'Of this service, or of another one in the workspace' })),
-    commitId: Unsupported(),
+    commitId: Type.Optional(Type.String({ maxLength: 64, description: 'Of the repository of the service' })),
+    ref: Type.Optional(
+      Type.String({ maxLength: 255, description: 'Branch, tag or commit of the repository of the service', examples: ['v1.2.0'] }),
+    ),
     imageUrl: Unsupported(),
   },
   { examples: [{ clearCache: 'do_not_clear' }] },

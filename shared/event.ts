@@ -25,6 +25,8 @@ export const wellKnownEventTypes = [
   'disk_deleted',
   'instance_count_changed',
   'plan_changed',
+  'commit_ignored',
+  'branch_deleted',
 ] as const
 
 /** What happens to databases and key-value stores, by the names that Render has for it where it has one. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { OneOf, StrictObject, visibleChar } from './schema.ts'
 
-/** Clients of Render's API expect to read these again. Nothing goes by them: a VM is one region, and source is uploaded. */
+/** Where a service's source comes from and when it is deployed, and a region, which nothing goes by: a VM is one place. */
 
 export const regions = ['oregon', 'frankfurt', 'singapore', 'ohio', 'virginia'] as const
 
@@ -12,7 +12,6 @@ const FilterPath = Type.String({ maxLength: 512, pattern: `^${visibleChar}*$`, e
 
 export const BuildFilter = Type.Object({ paths: Type.Array(FilterPath), ignoredPaths: Type.Array(FilterPath) })
 
-const label = 'Kept and told again; nothing goes by it yet'
 const paths = Type.Optional(Type.Array(FilterPath, { maxItems: maxFilterPaths }))
 
 export const RegionInput = OneOf(regions, 'A label: a VM is one place')
@@ -23,16 +22,26 @@ export const labelInputs = {
     Type.String({
       maxLength: 1024,
       pattern: '^(?:https?://[A-Za-z0-9._:-]+(?:/[!-~]*)?|ssh://[!-~]+|[A-Za-z0-9._]+@[!-~]+)?$',
-      description: `URL of a repository, without a name or password in it. ${label}`,
+      description: 'https URL of the repository that it is deployed from, without a name or password in it',
       examples: ['https://github.com/acme/shop'],
     }),
   ),
   branch: Type.Optional(
-    Type.String({ maxLength: 255, pattern: `^(?!-)(?:(?! )${visibleChar})*$`, description: label, examples: ['main'] }),
+    Type.String({
+      maxLength: 255,
+      pattern: `^(?!-)(?:(?! )${visibleChar})*$`,
+      description: 'Absent or empty: the default branch of the repository',
+      examples: ['main'],
+    }),
   ),
-  autoDeploy: Type.Optional(OneOf(['yes', 'no'], label)),
-  autoDeployTrigger: Type.Optional(OneOf(autoDeployTriggers, `Decides over autoDeploy where both are given. ${label}`)),
-  buildFilter: Type.Optional(StrictObject({ paths, ignoredPaths: paths }, { description: label })),
+  autoDeploy: Type.Optional(OneOf(['yes', 'no'], 'Whether what is pushed is deployed; with a repository it is, unless said otherwise')),
+  autoDeployTrigger: Type.Optional(OneOf(autoDeployTriggers, 'Decides over autoDeploy where both are given')),
+  buildFilter: Type.Optional(
+    StrictObject(
+      { paths, ignoredPaths: paths },
+      { description: 'Which changed paths have a push deployed, as globs from the root of the repository; default: all in rootDir' },
+    ),
+  ),
 }
 
 export const AutoDeployTrigger = OneOf(autoDeployTriggers)

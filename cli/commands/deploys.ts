@@ -45,11 +45,12 @@ export function addDeploysCommands(program: Command, start: Start): void {
     .action((id: string, options: OfService, command: Command) => cancel(start(command), id, options))
   deploys
     .command('create')
-    .description('Deploy the newest uploaded source again')
+    .description('Deploy the branch of the repository, or the newest uploaded source again')
     .argument('[service]', 'Name or id; default: the one named after this folder')
     .addOption(
       new Option('--from <service>', 'Deploy what is live in another service, by name or id, such as from staging').conflicts('build'),
     )
+    .addOption(new Option('--ref <ref>', 'Branch, tag or commit of the repository').conflicts(['from', 'build']))
     .option('--no-build', 'Start the live build again with the present settings')
     .option('--clear-cache', 'Build without what earlier builds left')
     .option('-d, --detach', 'Do not wait until it is live')
@@ -60,11 +61,12 @@ export function addDeploysCommands(program: Command, start: Start): void {
 async function list(context: Context, name: string | undefined, limit: number): Promise<void> {
   const service = await resolveService(context, name)
   const page = await allPages((query) => context.client.call('listDeploys', { params: { serviceId: service.id }, query }), limit)
+  const hasCommits = page.some(({ deploy }) => commitOf(deploy) !== '')
   const empty = clean`${service.name} has not been deployed yet. Run cpctl deploy in its folder.`
-  printList(context, { page, row: ({ deploy }) => deploy, columns: deployColumns(context), empty })
+  printList(context, { page, row: ({ deploy }) => deploy, columns: deployColumns(context, hasCommits), empty })
 }
 
-const deployColumns = ({ io }: Context): Column<Deploy>[] => [
+const deployColumns = ({ io }: Context, hasCommits: boolean): Column<Deploy>[] => [
   { title: 'DEPLOY', value: ({ id }) => id },
   {
     title: 'STATUS',
@@ -72,10 +74,20 @@ const deployColumns = ({ io }: Context): Column<Deploy>[] => [
     colour: statusColour,
   },
   { title: 'TRIGGER', value: ({ trigger }) => trigger },
+  ...(hasCommits ? [{ title: 'COMMIT', value: commitOf, isFlexible: true as const }] : []),
   { title: 'CREATED', value: ({ createdAt }) => ago(createdAt, io.now()) },
   { title: 'TOOK', value: tookOf, align: 'right' },
   { title: 'REASON', value: ({ reason }) => reason ?? '', isFlexible: true },
 ]
+
+/** Whoever has pushed wrote it: control characters in it are taken out where it is printed. */
+const commitOf = ({ commit, ref }: Deploy): string => {
+  if (commit === undefined) return ref ?? ''
+  const title = commit.message.split('\n', 1)[0] ?? ''
+  return [commit.id.slice(0, SHORT_ID), commit.author, title].filter((part) => part !== undefined && part !== '').join(' ')
+}
+
+const SHORT_ID = 8
 
 function statusColour({ status }: Deploy): keyof Paint | undefined {
   if (status === 'live') return 'green'
@@ -96,6 +108,11 @@ async function get(context: Context, deployId: string, options: OfService): Prom
     ['Reason', deploy.reason],
     ['Trigger', deploy.trigger],
     ['Source', deploy.source?.id],
+    ['Asked for', deploy.ref],
+    ['Commit', deploy.commit?.id],
+    ['Author', deploy.commit?.author],
+    ['Committed', deploy.commit?.createdAt],
+    ['Message', deploy.commit?.message.split('\n', 1)[0]],
     ['Rollback of', deploy.rollbackOf],
     ['Created', deploy.createdAt],
     ['Started', deploy.startedAt],
@@ -115,6 +132,7 @@ async function cancel(context: Context, deployId: string, options: OfService): P
 
 interface CreateOptions {
   from?: string
+  ref?: string
   build: boolean
   clearCache?: boolean
   detach?: boolean
@@ -125,6 +143,7 @@ async function create(context: Context, name: string | undefined, options: Creat
   const service = await resolveService(context, name)
   const body = present({
     sourceId: options.from === undefined ? undefined : await sourceFrom(context, options.from),
+    ref: options.ref,
     clearCache: options.clearCache ? ('clear' as const) : undefined,
     deployMode: options.build ? undefined : ('deploy_only' as const),
   })

@@ -81,7 +81,7 @@ async function answerGit(context: Context, operation: string): Promise<void> {
   const asked = readAsked(await context.io.stdin.text())
   if (operation !== 'get' || asked === undefined) return
   try {
-    context.io.stdout.write(writeAnswer(await credentialFor(context, asked), asked))
+    context.io.stdout.write(writeAnswer(await credentialFor(context, asked)))
   } catch (error) {
     // Git would go on and ask on the terminal for what nobody knows.
     context.io.stdout.write('quit=1\n')

@@ -10,6 +10,7 @@ import { placeName, placeNameOf, placesOf } from '../finding/environments.ts'
 import { resolveService } from '../finding/service.ts'
 import { parseDisk } from '../options/disk.ts'
 import { addPlaceFilter, addPlaceOption, emptyIn, type PlaceOptions, placeFilter, placeOfNew } from '../options/place.ts'
+import { addRepositoryOptions, type RepositoryOptions, repositoryInput } from '../options/repository.ts'
 import { addSettingOptions, isPartOfRelease, type SettingOptions, settingsInput } from '../options/service.ts'
 import { gatherOf } from '../options/values.ts'
 import type { Context, Start } from '../session/context.ts'
@@ -34,24 +35,28 @@ export function addServiceCommands(program: Command, start: Start): void {
     .description('Show a service')
     .argument('[service]', 'Name or id; default: the one named after this folder')
     .action((name: string | undefined, _: unknown, command: Command) => get(start(command), name))
-  addSettingOptions(
-    addPlaceOption(
-      services
-        .command('create')
-        .description('Create a service; it waits for its first deploy')
-        .argument('<name>', 'Name, unique in the workspace')
-        .addOption(new Option('--type <type>', 'Type of service').choices(serviceTypes).default(defaultServiceType))
-        .option('--disk <disk>', 'Persistent disk: name, mount path and size in GB, such as data:/var/data:10', parseDisk),
+  addRepositoryOptions(
+    addSettingOptions(
+      addPlaceOption(
+        services
+          .command('create')
+          .description('Create a service; with a repository it is deployed from there, without it waits for its first deploy')
+          .argument('<name>', 'Name, unique in the workspace')
+          .addOption(new Option('--type <type>', 'Type of service').choices(serviceTypes).default(defaultServiceType))
+          .option('--disk <disk>', 'Persistent disk: name, mount path and size in GB, such as data:/var/data:10', parseDisk),
+      ),
     ),
   ).action((name: string, options: CreateOptions, command: Command) => create(start(command), name, options))
-  addSettingOptions(
-    services
-      .command('update')
-      .description(
-        'Change settings of a service; all but name, instances, allowed addresses, guard, sleep and schedule take effect with its next deploy',
-      )
-      .argument('<service>', 'Name or id')
-      .option('--name <name>', 'New name'),
+  addRepositoryOptions(
+    addSettingOptions(
+      services
+        .command('update')
+        .description(
+          'Change settings of a service; all but name, instances, allowed addresses, guard, sleep and schedule take effect with its next deploy',
+        )
+        .argument('<service>', 'Name or id')
+        .option('--name <name>', 'New name'),
+    ),
   ).action((name: string, options: UpdateOptions, command: Command) => update(start(command), name, options))
   services
     .command('delete')
@@ -97,7 +102,7 @@ async function get(context: Context, name: string | undefined): Promise<void> {
   printService(context, service, place)
 }
 
-interface CreateOptions extends SettingOptions, PlaceOptions {
+interface CreateOptions extends SettingOptions, PlaceOptions, RepositoryOptions {
   type: ServiceType
   disk?: DiskInput
 }
@@ -109,6 +114,7 @@ async function create(context: Context, name: string, options: CreateOptions): P
   const body = {
     type: options.type,
     name,
+    ...repositoryInput(options),
     ...present({ rootDir, environmentId: place?.environment.id }),
     ...(Object.keys(details).length === 0 ? {} : { serviceDetails: details }),
   }
@@ -116,16 +122,22 @@ async function create(context: Context, name: string, options: CreateOptions): P
   if (context.isJson) return context.printJson(created)
   const where = place === undefined ? '' : ` in ${placeName(place)}`
   context.print(clean`Created ${created.service.name} (${created.service.id})${where}.`)
+  if (created.deployId !== undefined) {
+    context.print(
+      clean`Deploy ${created.deployId} fetches ${created.service.repo ?? ''}. Follow it: cpctl logs ${created.service.name} --type build --follow`,
+    )
+    return
+  }
   context.print(clean`Deploy to it from its folder: cpctl deploy --service ${created.service.name}`)
 }
 
-interface UpdateOptions extends SettingOptions {
+interface UpdateOptions extends SettingOptions, RepositoryOptions {
   name?: string
 }
 
 async function update(context: Context, name: string, options: UpdateOptions): Promise<void> {
   const service = await resolveService(context, name)
-  const body = present({ name: options.name, ...settingsInput(service.type, options) })
+  const body = present({ name: options.name, ...settingsInput(service.type, options), ...repositoryInput(options) })
   if (Object.keys(body).length === 0) throw usageError('Nothing to change was given.', 'Run cpctl services update --help for what can be.')
   const updated = await context.client.call('updateService', { params: { serviceId: service.id }, body })
   if (context.isJson) return context.printJson(updated)

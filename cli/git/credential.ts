@@ -17,8 +17,8 @@ export function readAsked(text: string): Asked | undefined {
   return { origin: new URL(url).origin, username: attributes.get('username') }
 }
 
-/** The lines that answer with a key. */
-export const writeAnswer = ({ token }: Credential, { username = 'cpctl' }: Asked): string => `username=${username}\npassword=${token}\n`
+/** The lines that answer with a key. Names of logins have colons, which no user of HTTP Basic may have (RFC 7617, section 2). */
+export const writeAnswer = ({ token }: Credential): string => `username=cpctl\npassword=${token}\n`
 
 /** The key for a server, and for no other. @throws CliError where there is none, saying how to get one. */
 export async function credentialFor(context: Context, asked: Asked): Promise<Credential> {

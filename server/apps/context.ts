@@ -28,6 +28,7 @@ import type { Metrics } from '../telemetry/metrics/metrics.ts'
 import type { TrafficReader } from '../telemetry/traffic/port.ts'
 import type { BackupSettings } from './backups/settings.ts'
 import type { Belongings } from './belongings.ts'
+import type { CredentialSource } from './repositories/access/credential.ts'
 import type { AppSettings } from './settings.ts'
 
 /** Ways of replicas to wherever their primaries are at each moment. Both calls can be repeated. */
@@ -98,5 +99,7 @@ export interface AppContext extends IdentityContext {
   readonly uploads: Leases
   readonly work: AppWork
   hasCertificate(host: string): boolean
+  /** The first that knows a repository lets git in there. */
+  readonly credentials: readonly CredentialSource[]
   readonly belongings: readonly Belongings<AppContext>[]
 }

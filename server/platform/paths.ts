@@ -26,6 +26,7 @@ export interface Paths {
   backups: string
   uploads: string
   transfers: string
+  fetches: string
   toolchain: string
   toolchains: string
   disks: string
@@ -62,6 +63,7 @@ export function pathsOf(dataDir: string, masterKeyFile?: string): Paths {
     backups: join(dataDir, 'backups'),
     uploads: join(dataDir, 'uploads'),
     transfers: join(dataDir, 'transfers'),
+    fetches: join(dataDir, 'fetches'),
     toolchain: join(dataDir, 'toolchain'),
     toolchains: join(dataDir, 'toolchains'),
     disks: join(dataDir, 'disks'),

@@ -284,6 +284,24 @@ describe('deploys', () => {
     )
   })
 
+  test('list tells commits where there are some, without what would steer the terminal', async () => {
+    const commit = { id: '1f0e3dad99908345f7439f8ffabdffc4f6b2a0d3', message: 'Say \u001b[31mhello\n\nAt length', author: 'Grace' }
+    const deploys = [exampleDeploy({ status: 'queued', ref: 'v1.2.0' }), exampleDeploy({ commit })]
+    const { run } = platform({ existing: [exampleService()], answers: { listDeploys: () => pageOf('deploy', deploys) } })
+    const { stdout } = await run(['deploys', 'list'])
+    expect(stdout).toContain('v1.2.0')
+    expect(stdout).toMatch(/ 1f0e3dad Grace Say .*hello {2}/)
+    expect(stdout).not.toContain('\u001b')
+    expect(stdout).not.toContain('At length')
+  })
+
+  test('create deploys a ref, and nothing else beside it', async () => {
+    const { run } = platform({ existing: [exampleService()], answers: { createDeploy: () => exampleDeploy({ status: 'queued' }) } })
+    expect((await run(['deploys', 'create', '--ref', 'v1.2.0', '-d'])).exitCode).toBe(0)
+    expect(called('createDeploy')[0]?.body).toEqual({ ref: 'v1.2.0' })
+    expect((await run(['deploys', 'create', '--ref', 'v1.2.0', '--from', 'web-staging'])).exitCode).toBe(2)
+  })
+
   test('get and cancel find the service of a deploy by themselves', async () => {
     const other = exampleService({ id: 'srv-1b1c2d3e4f5g6h7i8j9k', name: 'api' })
     const answers: Answers = {

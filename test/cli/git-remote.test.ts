@@ -95,7 +95,7 @@ describe('cpctl git-credential', () => {
       current: 'work',
       contexts: {
         work: { url: 'https://cp.example.com', credential: key('cpk_work') },
-        other: { url: 'https://cp.example.com', credential: key('cpk_other') },
+        'cp.example.com:443': { url: 'https://cp.example.com', credential: key('cpk_other') },
         typed: { url: 'https://typed.example.com', credential: { kind: 'session', token: 'cps_typed', email: 'ada@example.com' } },
       },
     }),
@@ -103,8 +103,8 @@ describe('cpctl git-credential', () => {
 
   test('gives the key of the login in use, or of the one that the remote names', async () => {
     expect((await ask(asking('cp.example.com'))).stdout).toBe('username=cpctl\npassword=cpk_work\n')
-    expect((await ask(asking('cp.example.com', 'other'))).stdout).toBe('username=other\npassword=cpk_other\n')
-    expect((await ask(asking('cp.example.com', 'nobody'))).stdout).toBe('username=nobody\npassword=cpk_work\n')
+    expect((await ask(asking('cp.example.com', 'cp.example.com:443'))).stdout).toBe('username=cpctl\npassword=cpk_other\n')
+    expect((await ask(asking('cp.example.com', 'nobody'))).stdout).toBe('username=cpctl\npassword=cpk_work\n')
   })
 
   test('gives a key to its own server alone, scheme and port included', async () => {

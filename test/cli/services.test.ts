@@ -130,6 +130,35 @@ describe('services get', () => {
 })
 
 describe('changing services', () => {
+  test('create with a repository tells the deploy that has begun, and update changes where it is deployed from', async () => {
+    const service = exampleService({ repo: 'https://example.com/acme/shop' })
+    const cli = on({
+      createService: () => ({ service, deployId: 'dep-0b1c2d3e4f5g6h7i8j9k' }),
+      updateService: () => service,
+      listServices: () => pageOf('service', [service]),
+    })
+    const from = [
+      '--repo',
+      'https://example.com/acme/shop',
+      '--branch',
+      'main',
+      '--auto-deploy',
+      'off',
+      '--filter',
+      'apps/web/**',
+      '--filter',
+      'lib/**',
+    ]
+    const { stdout } = await cli('services', 'create', 'web', ...from)
+    expect(received().at(-1)?.body).toMatchObject({
+      ...{ repo: 'https://example.com/acme/shop', branch: 'main', autoDeployTrigger: 'off' },
+      buildFilter: { paths: ['apps/web/**', 'lib/**'] },
+    })
+    expect(stdout).toContain('Deploy dep-0b1c2d3e4f5g6h7i8j9k fetches https://example.com/acme/shop. Follow it: cpctl logs web')
+    await cli('services', 'update', 'web', '--branch', 'next')
+    expect(received().at(-1)?.body).toEqual({ branch: 'next' })
+  })
+
   test('create sends the settings where their type has them', async () => {
     const cli = on({ createService: () => ({ service: exampleService() }) })
     const { stdout } = await cli(

@@ -94,11 +94,13 @@ const proofs: Record<string, Record<string, string[]>> = {
   },
   'S17 archives': {
     'security/s17-archives.test.ts': [],
+    'security/s17-repositories.test.ts': [],
     'server/platform/archives/archive.test.ts': ['with %s is refused and leaves nothing behind'],
   },
   'S18 outgoing addresses': {
     'security/s18-outgoing.test.ts': [],
     'security/s18-providers.test.ts': [],
+    'security/s18-repositories.test.ts': [],
     'security/s18-webhooks.test.ts': [],
     'server/platform/outgoing/rules.test.ts': ['is not reached at %s'],
     'server/platform/outgoing/send.test.ts': [

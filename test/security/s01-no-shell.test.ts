@@ -64,11 +64,11 @@ test('S1: of the C library these calls are made and no others', () => {
 
 /** Where a shell runs a script of ours, or a service's own command in its sandbox. */
 const withShell = [
-  'server/apps/backups/postgres/tools.ts',
   'server/apps/git-push/repository/command.ts',
   'server/engines/process/launch.ts',
   'server/engines/process/records/spool.ts',
   'server/engines/process/volumes/mounted-image.ts',
+  'server/platform/process/own-user.ts',
 ]
 
 test('S1: a shell is named only where it runs a constant script, or the own command of a service in its sandbox', () => {

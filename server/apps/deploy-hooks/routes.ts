@@ -1,4 +1,3 @@
-import type { DeployHookQuery } from '../../../shared/deploy-hook.ts'
 import { AppError, invalidValue } from '../../../shared/error.ts'
 import { answer, type Handlers } from '../../http/handlers/call.ts'
 import { createRateLimiter, type RateLimiter } from '../../http/limits/rate-limit.ts'
@@ -31,10 +30,12 @@ export function createDeployHookRoutes(context: AppContext): Handlers<HookIds, A
       throw new AppError('not_found', 'This is no deploy hook. It may have been rotated: the service tells its hook of now.')
     }
     take(deploys, service.id)
-    refuseUnsupported(query)
+    const { ref } = query
+    if (query.imageUrl !== undefined)
+      throw invalidValue('/imageUrl', 'This server runs no images. Leave imageUrl out: the newest source is deployed.')
     refuseWithoutSource(context, service)
     return change(() => {
-      const { id } = createDeploy(context, service, { trigger: 'deploy_hook' })
+      const { id } = createDeploy(context, service, { trigger: 'deploy_hook', ...(ref !== undefined && { ref }) })
       note({ workspaceIds: [service.workspaceId], target: id, metadata: { serviceId: service.id } })
       return answer(201, { deploy: { id } })
     })
@@ -61,14 +62,7 @@ function take(limiter: RateLimiter, key: string): void {
   throw new AppError('rate_limited', `This hook is called too often. Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds })
 }
 
-function refuseUnsupported({ imageUrl, ref }: DeployHookQuery): void {
-  if (imageUrl !== undefined)
-    throw invalidValue('/imageUrl', 'This server runs no images. Leave imageUrl out: the newest source is deployed.')
-  if (ref !== undefined)
-    throw invalidValue('/ref', 'The source of a service is uploaded and has no refs. Leave ref out: the newest is deployed.')
-}
-
-function refuseWithoutSource({ db }: AppContext, { id, liveDeployId }: StoredService): void {
-  if (liveDeployId !== null || latestSource(db, id) !== undefined) return
+function refuseWithoutSource({ db }: AppContext, { id, liveDeployId, labels }: StoredService): void {
+  if (labels.repo !== '' || liveDeployId !== null || latestSource(db, id) !== undefined) return
   throw new AppError('conflict', 'The service has no source yet, so there is nothing to deploy. Upload some with `cpctl deploy` first.')
 }

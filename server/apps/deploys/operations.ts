@@ -1,44 +1,85 @@
 import type { Deploy, DeployCreate, DeployTrigger, RollbackBody } from '../../../shared/deploy.ts'
 import { isDeployRunning } from '../../../shared/deploy.ts'
-import { AppError } from '../../../shared/error.ts'
+import { AppError, invalidValue } from '../../../shared/error.ts'
+import { isCommitId, isRefName } from '../../../shared/repository.ts'
 import { withinQuotas } from '../../identity/quotas/enforce.ts'
 import { newId } from '../../platform/id.ts'
 import type { AppContext } from '../context.ts'
 import type { StoredService } from '../services/store.ts'
-import { findSource, latestSource } from '../sources/store.ts'
+import { commitOf, findSource, latestSource, type StoredCommit } from '../sources/store.ts'
 import { secretsForRelease } from '../variables/resolved.ts'
 import { endDeploy } from './finish.ts'
 import { insertRelease, releaseById, releaseSecrets, type StoredRelease } from './release-store.ts'
 import { deployById, findDeploy, insertDeploy, previousLive, type StoredDeploy, unfinishedDeploys, updateDeploy } from './store.ts'
 
-/** Clients of Render's API deploy without a source, too, whose build fails. @throws AppError conflict while suspended, not_found for a source that is not of the service. */
-export function createDeploy(context: AppContext, service: StoredService, request: DeployCreate & { trigger: DeployTrigger }): Deploy {
-  refuseSuspended(service)
-  const hasAny = service.liveDeployId !== null || latestSource(context.db, service.id) !== undefined
-  const isAgain = request.deployMode === 'deploy_only' && hasAny
-  return isAgain ? deployAgain(context, service, request.trigger) : deploySource(context, service, request)
+export interface DeployRequest extends DeployCreate {
+  trigger: DeployTrigger
+  /** Message of the commit, where it is known before it is fetched. */
+  commitMessage?: string
 }
 
-function deploySource(context: AppContext, service: StoredService, request: DeployCreate & { trigger: DeployTrigger }): Deploy {
+/** Clients of Render's API deploy without a source, too, whose build fails. @throws AppError conflict while suspended, not_found for a source that is not of the service. */
+export function createDeploy(context: AppContext, service: StoredService, request: DeployRequest): Deploy {
+  refuseSuspended(service)
+  const ref = wantedRef(service, request)
+  const hasAny = service.liveDeployId !== null || latestSource(context.db, service.id) !== undefined
+  const isAgain = request.deployMode === 'deploy_only' && hasAny
+  if (isAgain) return deployAgain(context, service, request.trigger)
+  const isFetched = request.sourceId === undefined && service.labels.repo !== ''
+  return isFetched ? deployRef(context, service, { ...request, ref }) : deploySource(context, service, request)
+}
+
+function wantedRef({ labels: { repo } }: StoredService, { sourceId, commitId = '', ref = '', deployMode }: DeployRequest): string {
+  const wanted = commitId || ref
+  if (wanted === '') return ''
+  const pointer = commitId === '' ? '/ref' : '/commitId'
+  if (repo === '')
+    throw invalidValue(
+      pointer,
+      'The service has no repository, so there is no commit to deploy. Give it one with `repo`, or leave this out.',
+    )
+  if (sourceId !== undefined || deployMode === 'deploy_only' || (commitId !== '' && ref !== '' && ref !== commitId))
+    throw invalidValue(pointer, 'Name one thing to deploy: sourceId, commitId, ref, or the live build by deployMode.')
+  if (!isRefName(wanted)) throw invalidValue(pointer, 'This can be no branch, tag or commit of git.')
+  return wanted
+}
+
+/** Which commit it is comes to light when it is fetched, unless it was named whole. */
+function deployRef(context: AppContext, service: StoredService, request: DeployRequest): Deploy {
+  const { ref = '', commitMessage } = request
+  return enqueue(context, service, {
+    trigger: request.trigger,
+    sourceId: null,
+    ...(ref !== '' && { ref }),
+    ...(isCommitId(ref) && { commitId: ref }),
+    ...(commitMessage !== undefined && { commitMessage }),
+    isCacheCleared: request.clearCache === 'clear',
+    release: () => null,
+  })
+}
+
+function deploySource(context: AppContext, service: StoredService, request: DeployRequest): Deploy {
   const { sourceId } = request
   const source = sourceId === undefined ? latestSource(context.db, service.id) : findSource(context.db, service.id, sourceId)
   if (source === undefined && sourceId !== undefined) throw new AppError('not_found', `There is no source ${sourceId} of this service.`)
   return enqueue(context, service, {
     trigger: request.trigger,
     sourceId: source?.id ?? null,
+    ...(source && commitOf(source)),
     isCacheCleared: request.clearCache === 'clear',
     release: () => null,
   })
 }
 
 function deployAgain(context: AppContext, service: StoredService, trigger: DeployTrigger): Deploy {
-  const live = liveRelease(context, service)
+  const live = liveNow(context, service)
   return enqueue(context, service, {
     trigger,
-    sourceId: live.sourceId,
+    sourceId: live.release.sourceId,
+    ...commitOf(live.deploy),
     isCacheCleared: false,
     release: (now) => {
-      const release = { ...live, id: newId('release', now), settings: service.settings, createdAt: now }
+      const release = { ...live.release, id: newId('release', now), settings: service.settings, createdAt: now }
       insertRelease(context, release, secretsForRelease(context, service))
       return release.id
     },
@@ -57,7 +98,7 @@ export function findRollbackTarget(
   service: StoredService,
   { deployId }: Pick<RollbackBody, 'deployId'>,
 ): RollbackTarget {
-  const live = liveRelease(context, service)
+  const live = liveNow(context, service).release
   const deploy = deployId === undefined ? previousLive(context.db, service.id) : deployById(context.db, deployId)
   if (deployId !== undefined && deploy?.serviceId !== service.id) throw noSuchDeploy(deployId)
   if (deploy === undefined) throw new AppError('conflict', 'There is no earlier release to go back to.')
@@ -81,6 +122,7 @@ export function rollBack(context: AppContext, service: StoredService, { deploy, 
   return enqueue(context, service, {
     trigger: 'rollback',
     sourceId: release.sourceId,
+    ...commitOf(deploy),
     isCacheCleared: false,
     rollbackOf: deploy.id,
     release: () => release.id,
@@ -100,7 +142,8 @@ export const secretsOf = (context: AppContext, target: RollbackTarget) => ({
   to: releaseSecrets(context, target.release.id),
 })
 
-interface Enqueued {
+interface Enqueued extends Partial<StoredCommit> {
+  ref?: string
   trigger: DeployTrigger
   sourceId: string | null
   isCacheCleared: boolean
@@ -138,11 +181,11 @@ function requestCancel(context: AppContext, service: StoredService, deploy: Stor
   else context.work.interruptDeploy(deploy.id)
 }
 
-function liveRelease(context: AppContext, service: StoredService): StoredRelease {
+function liveNow(context: AppContext, service: StoredService): { deploy: StoredDeploy; release: StoredRelease } {
   const live = service.liveDeployId === null ? undefined : deployById(context.db, service.liveDeployId)
   const release = live?.releaseId == null ? undefined : releaseById(context.db, live.releaseId)
-  if (release === undefined) throw new AppError('conflict', 'Nothing of this service is live yet. Deploy it first.')
-  return release
+  if (live === undefined || release === undefined) throw new AppError('conflict', 'Nothing of this service is live yet. Deploy it first.')
+  return { deploy: live, release }
 }
 
 function refuseSuspended(service: StoredService): void {

@@ -2,14 +2,17 @@ import type { Database } from 'bun:sqlite'
 import type { Deploy, DeployQuery, DeployStatus, DeployTrigger, RolloutStrategy } from '../../../shared/deploy.ts'
 import { flag } from '../../platform/db/codec.ts'
 import { type Bindings, type Row, tableOf } from '../../platform/db/table.ts'
+import { commitColumns, type StoredCommit } from '../sources/store.ts'
 
 /** A deploy as it is kept. Times are milliseconds since 1970. */
-export interface StoredDeploy {
+export interface StoredDeploy extends StoredCommit {
   id: string
   serviceId: string
   status: DeployStatus
   trigger: DeployTrigger
   sourceId: string | null
+  /** Branch, tag or commit that was asked for; null for the branch of the service, and where nothing is to be fetched. */
+  ref: string | null
   /** Present from the moment when there is something to run: at once for a rollback, after the build otherwise. */
   releaseId: string | null
   rollbackOf: string | null
@@ -34,6 +37,7 @@ const deploys = tableOf<StoredDeploy>('deploys', {
   status: 'status',
   trigger: 'trigger',
   sourceId: 'source_id',
+  ref: 'ref',
   releaseId: 'release_id',
   rollbackOf: 'rollback_of',
   isCacheCleared: { column: 'clear_cache', as: flag },
@@ -48,12 +52,14 @@ const deploys = tableOf<StoredDeploy>('deploys', {
   strategy: 'strategy',
   routesLeftAt: 'routes_left_at',
   downtimeMs: 'gap_ms',
+  ...commitColumns,
 })
 
 export type NewDeploy = Pick<
   StoredDeploy,
   'id' | 'serviceId' | 'trigger' | 'sourceId' | 'releaseId' | 'rollbackOf' | 'isCacheCleared' | 'createdAt'
->
+> &
+  Partial<Pick<StoredDeploy, 'ref' | keyof StoredCommit>>
 
 /** Adds a deploy, which waits in the queue from then on. */
 export function insertDeploy(db: Database, deploy: NewDeploy): void {
@@ -74,6 +80,8 @@ export type DeployChange = Partial<
     | 'strategy'
     | 'routesLeftAt'
     | 'downtimeMs'
+    | 'sourceId'
+    | keyof StoredCommit
   >
 >
 
@@ -96,6 +104,10 @@ export const previousLive = (db: Database, serviceId: string): StoredDeploy | un
 /** Deploys that are or were live, newest first. */
 export const everLive = (db: Database, serviceId: string): StoredDeploy[] =>
   deploys.all(db, "WHERE service_id = $serviceId AND status IN ('live', 'deactivated') ORDER BY id DESC", { serviceId })
+
+/** The newest deploy of a service, however it went. */
+export const newestDeploy = (db: Database, serviceId: string): StoredDeploy | undefined =>
+  deploys.get(db, 'WHERE service_id = $serviceId ORDER BY id DESC LIMIT 1', { serviceId })
 
 /** Status of the newest deploy of a service; undefined while it has none. */
 export const latestDeployStatus = (db: Database, serviceId: string): DeployStatus | undefined =>
@@ -166,6 +178,7 @@ function presentDeploy(deploy: ShownDeploy): Deploy {
     ...(startedAt === null ? {} : { startedAt: iso(startedAt) }),
     ...(finishedAt === null ? {} : { finishedAt: iso(finishedAt) }),
     ...(sourceId === null || !sourceSha256 ? {} : { source: { id: sourceId, sha256: sourceSha256 } }),
+    ...presentCommit(deploy),
     ...(reason === null ? {} : { reason }),
     ...(rollbackOf === null ? {} : { rollbackOf }),
     rollout: {
@@ -174,4 +187,14 @@ function presentDeploy(deploy: ShownDeploy): Deploy {
     },
     ...(guardUntil === null ? {} : { guardedUntil: iso(guardUntil) }),
   }
+}
+
+function presentCommit({ ref, commitId, commitMessage, commitAuthor, committedAt }: StoredDeploy): Pick<Deploy, 'ref' | 'commit'> {
+  const commit = commitId !== null && {
+    id: commitId,
+    message: commitMessage ?? '',
+    ...(committedAt !== null && { createdAt: iso(committedAt) }),
+    ...(commitAuthor !== null && { author: commitAuthor }),
+  }
+  return { ...(commit && { commit }), ...(ref !== null && { ref }) }
 }

@@ -18,6 +18,7 @@ import type { ReleaseSecrets } from '../variables/release-secrets.ts'
 import { secretsForRelease } from '../variables/resolved.ts'
 import { buildStepIdOf } from '../workloads/step-store.ts'
 import { runBuildStep } from './build-step.ts'
+import { withSource } from './fetch-source.ts'
 import { endSteps } from './run-step.ts'
 
 const MIB = 1024 * 1024
@@ -34,10 +35,11 @@ interface BuildJob {
 export async function buildDeploy(
   context: AppContext,
   service: StoredService,
-  { deploy, signal }: { deploy: StoredDeploy; signal: AbortSignal },
+  { deploy: begun, signal }: { deploy: StoredDeploy; signal: AbortSignal },
 ): Promise<void> {
   // What an earlier control plane began of this build is not gone on with.
-  await endSteps(context, deploy)
+  await endSteps(context, begun)
+  const deploy = await withSource(context, service, { deploy: begun, signal })
   const source = sourceOf(context, deploy)
   await limitSpace(context, service)
   const job = { context, service, deploy, secrets: secretsForRelease(context, service), signal }

@@ -1,17 +1,30 @@
+import { invalidValue } from '../../../shared/error.ts'
+import { isRefName, parseRepositoryUrl } from '../../../shared/repository.ts'
 import type { Service, ServicePatch } from '../../../shared/service.ts'
 import type { ServiceLabels } from '../../../shared/service-labels.ts'
 
 type LabelsInput = Pick<ServicePatch, 'repo' | 'branch' | 'autoDeploy' | 'autoDeployTrigger' | 'buildFilter' | 'serviceDetails'>
 
+/** @throws AppError validation_failed for a repository or branch that there cannot be. */
 export function applyLabels(labels: ServiceLabels, input: LabelsInput): ServiceLabels {
   const { repo = labels.repo, branch = labels.branch, buildFilter, serviceDetails } = input
+  refuseBad(input)
   return {
     region: serviceDetails?.region ?? labels.region,
     repo,
     branch,
-    autoDeployTrigger: input.autoDeployTrigger ?? triggerAfter(labels.autoDeployTrigger, input.autoDeploy),
+    autoDeployTrigger: input.autoDeployTrigger ?? triggerAfter(isNew(labels, repo) ? 'commit' : labels.autoDeployTrigger, input.autoDeploy),
     buildFilter: buildFilter === undefined ? labels.buildFilter : { paths: [], ignoredPaths: [], ...buildFilter },
   }
+}
+
+/** What comes to a repository is deployed unless somebody says otherwise, as on Render. */
+const isNew = (labels: ServiceLabels, repo: string): boolean => labels.repo === '' && repo !== ''
+
+function refuseBad({ repo = '', branch = '' }: LabelsInput): void {
+  if (repo !== '' && parseRepositoryUrl(repo)?.scheme !== 'https' && parseRepositoryUrl(repo)?.scheme !== 'http')
+    throw invalidValue('/repo', 'Give the https URL of the repository, without a name or password in it: https://github.com/acme/shop.')
+  if (branch !== '' && !isRefName(branch)) throw invalidValue('/branch', 'This can be no branch of git. Give its name, such as main.')
 }
 
 type ShownLabels = Pick<Service, 'autoDeploy' | 'autoDeployTrigger' | 'repo' | 'branch' | 'buildFilter'>

@@ -109,6 +109,16 @@ export function placeOf(db: Database, id: string): Placed {
 export const servicesOfWorkspace = (db: Database, workspaceId: string): StoredService[] =>
   services.all(db, 'WHERE workspace_id = $workspaceId', { workspaceId }).map(folded)
 
+/** Services that are deployed from a repository, of a workspace or of all, without those that are being deleted, oldest first. */
+export const servicesWithRepository = (db: Database, workspaceId?: string): StoredService[] =>
+  services
+    .all(
+      db,
+      `WHERE deleted_at IS NULL AND json_extract(labels, '$.repo') <> '' AND ($workspaceId IS NULL OR workspace_id = $workspaceId) ORDER BY id`,
+      { workspaceId: workspaceId ?? null },
+    )
+    .map(folded)
+
 /** Services that the filter (see filter.ts) lets through, newest first. */
 export const selectServices = (
   db: Database,

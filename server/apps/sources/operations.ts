@@ -14,7 +14,7 @@ import { whileThereIsRoom } from '../../runtime/space/room.ts'
 import type { AppContext } from '../context.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
 import { receiveUpload } from './receive.ts'
-import { insertSource, type StoredSource, sourceFile } from './store.ts'
+import { insertSource, noCommit, type StoredSource, sourceFile } from './store.ts'
 
 const MIB = 1024 * 1024
 
@@ -24,6 +24,8 @@ export interface Upload<T> {
   contentType: string
   expectedBytes?: number
   signal: AbortSignal
+  /** The commit that the archive is of, where it is of one. */
+  commit?: Pick<StoredSource, keyof typeof noCommit>
   requireRight(): void
   change<R>(apply: () => R): R
   onKept(source: StoredSource): T
@@ -84,7 +86,7 @@ async function take<T>(context: AppContext, upload: Upload<T>): Promise<T> {
     upload.requireRight()
     refuseDeleted(context, service.id)
     await ensureServiceFolders(context.paths, service)
-    const source = { ...begun, fileCount, createdAt: context.now() }
+    const source = { ...begun, ...(upload.commit ?? noCommit), fileCount, createdAt: context.now() }
     return upload.change(() => {
       refuseDeleted(context, service.id)
       // Files first, then their row: a kill in between leaves files that the next prune removes, never a row without its files.

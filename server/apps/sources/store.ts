@@ -5,11 +5,43 @@ import type { ArchiveFormat } from '../../platform/archives/archive.ts'
 import { tableOf } from '../../platform/db/table.ts'
 import { type Paths, servicePathsOf } from '../../platform/paths.ts'
 
-export interface StoredSource extends Source {
+/** A commit as rows have it, null where it is not known. Times are milliseconds since 1970. */
+export interface StoredCommit {
+  commitId: string | null
+  commitMessage: string | null
+  commitAuthor: string | null
+  committedAt: number | null
+}
+
+export interface StoredSource extends Source, StoredCommit {
   serviceId: string
   format: ArchiveFormat
   createdAt: number
+  /** What the commit was fetched from, and how; null for an upload. */
+  repository: string | null
 }
+
+/** The commit of a row alone. */
+export const commitOf = ({ commitId, commitMessage, commitAuthor, committedAt }: StoredCommit): StoredCommit => ({
+  commitId,
+  commitMessage,
+  commitAuthor,
+  committedAt,
+})
+
+/** What an upload has for a commit. */
+export const noCommit = { repository: null, commitId: null, commitMessage: null, commitAuthor: null, committedAt: null }
+
+export type NewSource = Omit<StoredSource, OfCommit> & Partial<Pick<StoredSource, OfCommit>>
+type OfCommit = keyof StoredCommit | 'repository'
+
+/** Where rows of several tables have a commit. */
+export const commitColumns = {
+  commitId: 'commit_id',
+  commitMessage: 'commit_message',
+  commitAuthor: 'commit_author',
+  committedAt: 'committed_at',
+} as const
 
 const sources = tableOf<StoredSource>('sources', {
   id: 'id',
@@ -19,6 +51,8 @@ const sources = tableOf<StoredSource>('sources', {
   sizeBytes: 'size_bytes',
   fileCount: 'file_count',
   createdAt: 'created_at',
+  repository: 'repository',
+  ...commitColumns,
 })
 
 /** Where the archive of a source stands. */
@@ -26,7 +60,7 @@ export const sourceFile = (paths: Paths, source: Pick<StoredSource, 'id' | 'serv
   join(servicePathsOf(paths, source.serviceId).sources, `${source.id}.${source.format}`)
 
 /** Adds a source whose archive is in its place. */
-export function insertSource(db: Database, source: StoredSource): void {
+export function insertSource(db: Database, source: NewSource): void {
   sources.insert(db, source)
 }
 
@@ -40,6 +74,17 @@ export const sourceById = (db: Database, id: string): StoredSource | undefined =
 /** The newest source of a service that is kept. */
 export const latestSource = (db: Database, serviceId: string): StoredSource | undefined =>
   sources.get(db, 'WHERE service_id = $serviceId ORDER BY id DESC LIMIT 1', { serviceId })
+
+/** The source that was made of this commit; undefined where it was not, or is no longer kept. */
+export const sourceOfCommit = (
+  db: Database,
+  serviceId: string,
+  commit: { repository: string; commitId: string },
+): StoredSource | undefined =>
+  sources.get(db, 'WHERE service_id = $serviceId AND commit_id = $commitId AND repository = $repository ORDER BY id DESC LIMIT 1', {
+    serviceId,
+    ...commit,
+  })
 
 /** All sources of a service that are kept, newest first. */
 export const listSources = (db: Database, serviceId: string): StoredSource[] =>

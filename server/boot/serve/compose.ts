@@ -122,6 +122,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     ingressProof: ensureIngressProof(paths.ingressProof),
     hasCertificate: (host: string) => hasCertificate(kept.db, host),
     belongings: serviceBelongings,
+    credentials: [],
     logins: createThrottle(loginLimits(config.CP_LOGIN_LIMIT), basis.now),
     exitReasons: createExitReasons(),
     shells: createOpenShells(),

@@ -8,7 +8,8 @@ const PASS_THROUGH = 0o711
 
 export async function ensureDataFolders(paths: Paths): Promise<void> {
   try {
-    for (const folder of [paths.data, paths.services, paths.disks, paths.engines, paths.backups]) await ensure(folder, PASS_THROUGH)
+    for (const folder of [paths.data, paths.services, paths.disks, paths.engines, paths.backups, paths.fetches])
+      await ensure(folder, PASS_THROUGH)
     for (const folder of [paths.db, paths.run, paths.accessLogs, paths.uploads, paths.transfers]) await ensure(folder, OWN)
   } catch (cause) {
     const reason = messageOf(cause)

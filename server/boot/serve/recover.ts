@@ -6,6 +6,7 @@ import { sweepRestores } from '../../apps/backups/work/sweep-restores.ts'
 import { endDeploy } from '../../apps/deploys/finish.ts'
 import { unfinishedDeploys, updateDeploy } from '../../apps/deploys/store.ts'
 import { dropAbandonedSteps } from '../../apps/pipeline/run-step.ts'
+import { sweepFetches } from '../../apps/repositories/git/folder.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { recordLost } from '../../apps/shells/record.ts'
 import { sweepUploads } from '../../apps/sources/receive.ts'
@@ -20,6 +21,7 @@ const MAX_INTERRUPTIONS = 3
 export async function recover(context: Context, keeper: Keeper): Promise<void> {
   // The API listens already, and may be taking an upload.
   await sweepUploads(context.paths.uploads, performance.timeOrigin)
+  await sweepFetches(context.paths)
   await sweepTransfers(context)
   await sweepRestores(context)
   await setStraysAside(context)

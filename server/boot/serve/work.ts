@@ -13,6 +13,7 @@ import { createDeployQueue } from '../../apps/pipeline/queue.ts'
 import { createSpareWork } from '../../apps/postgres/spare/work.ts'
 import { createUpgradeWork } from '../../apps/postgres/upgrade/work.ts'
 import { createWays } from '../../apps/replication/ways.ts'
+import { createLookWork } from '../../apps/repositories/looks/work.ts'
 import { servicesToWatch } from '../../apps/services/store.ts'
 import { createTransferWork } from '../../apps/transfers/work/work.ts'
 import { createWebhookWork } from '../../apps/webhooks/dispatch/work.ts'
@@ -55,10 +56,7 @@ export function createWork(
   const pushes = createPushWork(() => context)
   const work: RunningWork = {
     poke: pokeBy({
-      service: onceStarted((serviceId: string) => {
-        driver.poke(serviceId)
-        jobs.poke(serviceId)
-      }),
+      service: onceStarted((serviceId: string) => pokeAllOf([driver, jobs], serviceId)),
       jobs: onceStarted((serviceId: string) => jobs.poke(serviceId)),
       disk: onceStarted((diskId: string) => disks.poke(diskId)),
       datastore: onceStarted((datastoreId: string) => pokeAllOf(databases, datastoreId)),
@@ -94,8 +92,7 @@ export function createWork(
       for (const domainId of domainsToCheck(context.db, context.now())) domains.poke(domainId)
       stopWith(context, [...stopListening, every(context, PERIOD_MS, pokeAll)])
     },
-    settled: () =>
-      settledAll([driver, jobs, queue, pushes, keeper, certificates, domains, disks, ...databases, workspaces, webhooks, notifications]),
+    settled: () => settledAll([driver, queue, pushes, certificates, domains, disks, ...minutely]),
   }
   const context: Context = { work, sets: keeper, ...base }
   const queue = createDeployQueue(context, context.stopping)
@@ -110,9 +107,10 @@ export function createWork(
   const notifications = createNotificationWork(context)
   const driver = createServiceDriver(context)
   const workspaces = createWorkspaceWork(context, workspaceContents(context))
+  const minutely = [keeper, jobs, workspaces, webhooks, notifications, createLookWork(context), ...databases]
 
   function pokeAll(): void {
-    for (const part of [keeper, jobs, workspaces, webhooks, notifications, ...databases]) part.pokeAll()
+    for (const part of minutely) part.pokeAll()
     for (const serviceId of servicesToWatch(context.db)) driver.poke(serviceId)
     for (const deploy of unfinishedDeploys(context.db)) driver.poke(deploy.serviceId)
   }

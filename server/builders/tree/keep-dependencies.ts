@@ -27,7 +27,7 @@ if [ -d "$kept/$key" ]; then
   folders | xargs -0r rm -rf
   if cp -a "$kept/$key/." .; then
     touch "$kept/$key"
-    echo ${shellWord(`Dependencies are those of an earlier build: ${inputs.join(', ')}, variables and tools are the same. "Clear cache" installs them anew.`)}
+    echo ${shellWord(`Dependencies are those of an earlier build: ${inputs.join(', ')}, variables and tools are the same. cpctl deploys create --clear-cache installs them anew.`)}
     exit 0
   fi
   folders | xargs -0r rm -rf

@@ -44,6 +44,7 @@ import messagesAbout from './migrations/0040_messages_about.sql' with { type: 't
 import lineages from './migrations/0041_lineages.sql' with { type: 'text' }
 import upgrades from './migrations/0042_upgrades.sql' with { type: 'text' }
 import gitPush from './migrations/0043_git_push.sql' with { type: 'text' }
+import repositories from './migrations/0044_repositories.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -90,6 +91,7 @@ const migrations: Migration[] = [
   { version: 41, up: [lineages], down: '' },
   { version: 42, up: [upgrades], down: '' },
   { version: 43, up: [gitPush], down: '' },
+  { version: 44, up: [repositories], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

@@ -13,6 +13,7 @@ import metrics from '../../../docs/metrics.md' with { type: 'text' }
 import operations from '../../../docs/operations.md' with { type: 'text' }
 import people from '../../../docs/people.md' with { type: 'text' }
 import projects from '../../../docs/projects.md' with { type: 'text' }
+import repositories from '../../../docs/repositories.md' with { type: 'text' }
 import security from '../../../docs/security.md' with { type: 'text' }
 import services from '../../../docs/services.md' with { type: 'text' }
 import settings from '../../../docs/settings.md' with { type: 'text' }
@@ -29,6 +30,7 @@ export interface Chapter {
 /** The guide in the order in which it is read. */
 export const chapters: readonly Chapter[] = [
   { slug: 'deploys', summary: 'What is built, what happens in a deploy, health, the guard and rollbacks.', text: deploys },
+  { slug: 'repositories', summary: 'Deploys from git: branches, tags and commits, pushes, and how they are fetched.', text: repositories },
   { slug: 'git-push', summary: 'Deploying by git push, and what is refused.', text: gitPush },
   { slug: 'services', summary: 'Kinds of services, headers and redirects, who is let in, sleep, plans.', text: services },
   { slug: 'variables', summary: 'Variables, secret files, groups that services share, values that refer to others.', text: variables },

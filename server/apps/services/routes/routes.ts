@@ -7,6 +7,7 @@ import type { Handlers } from '../../../http/handlers/call.ts'
 import { requireProtectedRight } from '../../../identity/scopes/protection.ts'
 import { isCrashLooping } from '../../../runtime/workloads/backoff.ts'
 import type { AppContext } from '../../context.ts'
+import { createDeploy } from '../../deploys/operations.ts'
 import { placeOfNew } from '../../projects/place-of-new.ts'
 import { binderFor } from '../../variables/bind.ts'
 import { instancesOf, type StoredInstance } from '../../workloads/instance-store.ts'
@@ -53,7 +54,9 @@ export const serviceRoutes: Handlers<ServiceIds, AppContext> = {
     const bind = binderFor(context, actor, { environmentId, isService: true })
     const service = createService(context, { workspaceId: actor.workspaceId, environmentId, bind }, body)
     context.work.poke('service', service.id)
-    return { service: presentService(context, service) }
+    if (service.labels.repo === '') return { service: presentService(context, service) }
+    const { id: deployId } = createDeploy(context, service, { trigger: actor.type === 'user' ? 'manual' : 'api' })
+    return { service: presentService(context, service), deployId }
   },
   getService: ({ actor, params }, context) => presentService(context, requireService(context, actor, params.serviceId)),
   async updateService({ actor, params, query, body, change }, context) {

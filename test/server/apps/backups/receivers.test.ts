@@ -11,7 +11,6 @@ import {
   SLOT,
   startReceiver,
 } from '../../../../server/apps/backups/postgres/receiver.ts'
-import { toolCommand } from '../../../../server/apps/backups/postgres/tools.ts'
 import type { RepositoryDeps } from '../../../../server/apps/backups/repository/repository.ts'
 import { createRelays } from '../../../../server/apps/backups/work/relay.ts'
 import { adminSettings } from '../../../../server/apps/postgres/roles.ts'
@@ -19,6 +18,7 @@ import { migrateDatabase } from '../../../../server/platform/db/migrate.ts'
 import { openDatabase } from '../../../../server/platform/db/open.ts'
 import { pathsOf } from '../../../../server/platform/paths.ts'
 import { connectPostgres } from '../../../../server/platform/postgres/connect.ts'
+import { toolCommand } from '../../../../server/platform/process/own-user.ts'
 import { createSealer } from '../../../../server/platform/secrets/seal.ts'
 import { commandLine, processesOf } from '../../../support/leftovers.ts'
 import { isRoot, majorOf, NOBODY, type PostgresServer, startPostgres } from '../../../support/source-postgres.ts'

@@ -1,5 +1,5 @@
-import { AppError } from '../../../../shared/error.ts'
-import { type SpawnedProcess, spawnProcess } from '../../../platform/process/spawn.ts'
+import { AppError } from '../../../shared/error.ts'
+import { type SpawnedProcess, spawnProcess } from './spawn.ts'
 
 /** A program with all that it is told; its name is for messages. */
 export interface Command {

@@ -1,0 +1,34 @@
+import { type Command, Option } from 'commander'
+import type { ServicePatch } from '../../shared/service.ts'
+import { present } from '../base/present.ts'
+import { gather } from './values.ts'
+
+/** Where a service is deployed from, as options of those commands that make and change services. */
+export interface RepositoryOptions {
+  repo?: string
+  branch?: string
+  autoDeploy?: ServicePatch['autoDeployTrigger']
+  filter?: string[]
+  filterIgnore?: string[]
+}
+
+export const addRepositoryOptions = (command: Command): Command =>
+  command
+    .option('--repo <url>', 'Repository that it is deployed from, by https')
+    .option('--branch <name>', 'Branch that is deployed; default: that of the repository')
+    .addOption(
+      new Option('--auto-deploy <when>', 'When what is pushed is deployed: at once, once its checks pass, or never').choices([
+        'commit',
+        'checksPass',
+        'off',
+      ]),
+    )
+    .option('--filter <globs>', 'Paths that a push has to change to be deployed, such as apps/web/**', gather)
+    .option('--filter-ignore <globs>', 'Paths whose change alone deploys nothing, such as docs/**', gather)
+
+/** The part of a service's body that the options stand for. */
+export function repositoryInput({ repo, branch, autoDeploy, filter, filterIgnore }: RepositoryOptions) {
+  const buildFilter =
+    filter === undefined && filterIgnore === undefined ? undefined : present({ paths: filter, ignoredPaths: filterIgnore })
+  return present({ repo, branch, autoDeployTrigger: autoDeploy, buildFilter })
+}

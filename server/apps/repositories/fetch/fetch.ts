@@ -1,0 +1,107 @@
+/**
+ * One commit of a repository becomes an ordinary source. git fetches it, without its history, into a bare repository of this fetch alone, and
+ * packs its tree; what comes out is received as an upload is, by the same rules and bounds. Nothing is checked out, so no hook, filter or
+ * attribute of the repository has a say.
+ */
+import { AppError } from '../../../../shared/error.ts'
+import { repositoryKey } from '../../../../shared/repository.ts'
+import { whileThereIsRoom } from '../../../runtime/space/room.ts'
+import type { AppContext } from '../../context.ts'
+import type { StoredService } from '../../services/store.ts'
+import { takeSource } from '../../sources/operations.ts'
+import { type StoredSource, sourceOfCommit } from '../../sources/store.ts'
+import type { Remote } from '../git/environment.ts'
+import { findRef } from '../git/find-ref.ts'
+import { inGitFolder } from '../git/folder.ts'
+import { readCommit } from '../git/read-commit.ts'
+import { openRemote } from '../git/remote.ts'
+import { runGit } from '../git/run.ts'
+import { packCommit } from './pack.ts'
+import { remarksOn } from './remarks.ts'
+
+export interface WantedCommit {
+  service: StoredService
+  /** Branch, tag or whole id of a commit; empty for the branch of the service. */
+  ref: string
+  signal: AbortSignal
+  /** Told what of the repository is not in its source. */
+  remark(text: string): void
+  /** Called in the transaction that keeps the source. */
+  onKept(source: StoredSource): void
+}
+
+const roomForFetch = { what: 'what is fetched', advice: 'Its operator has to free some. Deploy again when that is done.' }
+
+/** The source of a commit, fetched where none of it is kept. Repeatable. @throws AppError saying why it cannot be had; the signal's reason. */
+export function fetchSource(context: AppContext, wanted: WantedCommit): Promise<void> {
+  return whileThereIsRoom(context, roomForFetch, async (short) => {
+    const signal = AbortSignal.any([wanted.signal, short])
+    const { workspaceId, labels } = wanted.service
+    const remote = await openRemote(context, { workspaceId, url: labels.repo }, signal)
+    await inGitFolder(context, remote, (folder) => fetchInto(context, { ...wanted, signal }, { folder, remote }))
+  })
+}
+
+interface Place {
+  folder: string
+  remote: Remote
+}
+
+async function fetchInto(context: AppContext, wanted: WantedCommit, { folder, remote }: Place): Promise<void> {
+  const { service, signal } = wanted
+  const { repo, branch } = service.labels
+  const ref = wanted.ref || branch
+  const commitId = await findRef(context, { folder, remote, ref, signal })
+  if (commitId === undefined) throw noSuchRef(repo, ref)
+  const repository = repositoryKey(repo) ?? ''
+  const kept = sourceOfCommit(context.db, service.id, { repository, commitId })
+  if (kept === undefined) await takeCommit(context, wanted, { folder, remote, commitId, repository })
+  else context.db.transaction(() => wanted.onKept(kept))()
+}
+
+const noSuchRef = (url: string, ref: string): AppError =>
+  new AppError(
+    'bad_request',
+    ref === ''
+      ? `${url} has no commit yet. Push one, then deploy again.`
+      : `${url} has no branch or tag ${ref}; it may have been renamed or deleted. A commit is named by its whole id.`,
+  )
+
+interface Found extends Place {
+  commitId: string
+  repository: string
+}
+
+async function takeCommit(context: AppContext, { service, signal, remark, onKept }: WantedCommit, found: Found): Promise<void> {
+  const { folder, remote, commitId, repository } = found
+  const git = (args: readonly string[], at?: Remote) =>
+    runGit(context, { folder, args: ['-C', folder, ...args], signal, ...(at && { remote: at }) })
+  await git(['init', '--quiet', '--bare', '--template=', `--object-format=${commitId.length === SHA1_CHARS ? 'sha1' : 'sha256'}`])
+  await git(['fetch', '--quiet', '--depth=1', '--no-tags', '--no-recurse-submodules', '--', remote.url.href, commitId], remote)
+  const commit = await readCommit(context, { folder, commitId, signal })
+  for (const text of await remarksOn(context, { folder, commitId, signal })) remark(text)
+  const pack = packCommit(context, { folder, commitId, signal })
+  try {
+    await takeSource(context, {
+      ...{ service, signal, body: pack.body, contentType: 'application/gzip' },
+      commit: { ...commit, repository },
+      requireRight: () => {},
+      change: (apply) => context.db.transaction(apply)(),
+      onKept,
+    })
+  } catch (error) {
+    throw notTaken(error, { url: remote.url.href, commitId })
+  } finally {
+    await pack.end()
+  }
+}
+
+const SHA1_CHARS = 40
+const SHORT_ID = 8
+
+/** What an upload may not hold, a commit may not either; its words are those of an upload. */
+function notTaken(error: unknown, { url, commitId }: { url: string; commitId: string }): unknown {
+  if (!(error instanceof AppError) || (error.code !== 'bad_request' && error.code !== 'payload_too_large')) return error
+  const message = `What ${url} holds at ${commitId.slice(0, SHORT_ID)} cannot be deployed. ${error.message}`
+  return new AppError(error.code, message, { cause: error })
+}

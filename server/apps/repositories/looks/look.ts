@@ -1,0 +1,41 @@
+/** A look at the branch of a service makes up for pushes that nobody told of: their delivery was lost, or the host tells of none. */
+import type { AppContext } from '../../context.ts'
+import { newestDeploy } from '../../deploys/store.ts'
+import { type StoredService, serviceById } from '../../services/store.ts'
+import { lookAt, putLook } from '../look-store.ts'
+import { takePushFor } from '../push.ts'
+import { type Known, newsOf, nextLookAt, stateAfter } from './plan.ts'
+import { type Seen, seeBranch } from './see.ts'
+
+/** Whether what is pushed to the branch of a service is deployed. */
+export const isLookedAt = ({ labels, suspendedAt, deletedAt }: StoredService): boolean =>
+  labels.repo !== '' && labels.autoDeployTrigger !== 'off' && suspendedAt === null && deletedAt === null
+
+/** Looks where the branch stands and deploys what is new there. Returns when to look again (ms since 1970). @throws the signal's reason. */
+export async function lookAtBranch(context: AppContext, service: StoredService, signal: AbortSignal): Promise<number> {
+  const { before, newestCommit } = knownOf(context, service)
+  const seen = await seeBranch(context, service, { known: [before?.commitId, newestCommit], signal })
+  return context.db.transaction(() => conclude(context, service, seen))()
+}
+
+function knownOf({ db }: AppContext, { id: serviceId, labels: { repo: repository, branch } }: StoredService): Known {
+  return { before: lookAt(db, { serviceId, repository, branch }), newestCommit: newestDeploy(db, serviceId)?.commitId ?? null }
+}
+
+function conclude(context: AppContext, service: StoredService, { found, message }: Seen): number {
+  const { repo: repository, branch } = service.labels
+  const known = knownOf(context, service)
+  const state = stateAfter(known, found)
+  const nextAt = nextLookAt(context.now(), { failures: state.failures, share: Math.random() })
+  const current = serviceById(context.db, service.id)
+  // The service may have been given another repository, or been deleted, while git looked.
+  if (current?.labels.repo !== repository || current.labels.branch !== branch) return context.now()
+  const news = newsOf(known, found)
+  if (news !== 'none') {
+    const commit = { commit: state.commitId ?? '', message, isDeleted: news === 'gone' }
+    const push = { workspaceId: service.workspaceId, urls: [repository], branch, isDefaultBranch: branch === '', ...commit }
+    takePushFor(context, current, { ...push, changedPaths: undefined, haveChecksPassed: false })
+  }
+  putLook(context.db, { ...state, serviceId: service.id, repository, branch, nextAt })
+  return nextAt
+}

@@ -1,0 +1,51 @@
+import { AppError } from '../../../../shared/error.ts'
+import type { AppContext } from '../../context.ts'
+import type { StoredService } from '../../services/store.ts'
+import type { Remote } from '../git/environment.ts'
+import { findRef } from '../git/find-ref.ts'
+import { inGitFolder } from '../git/folder.ts'
+import { readCommit } from '../git/read-commit.ts'
+import { openRemote } from '../git/remote.ts'
+import { runGit } from '../git/run.ts'
+import type { Found } from './plan.ts'
+
+export interface Seen {
+  found: Found
+  /** Message of the commit, empty where it is one of those that are known. */
+  message: string
+}
+
+interface Looked {
+  /** Commits whose messages nobody asks for. */
+  known: readonly (string | null | undefined)[]
+  signal: AbortSignal
+}
+
+/** Where the branch of a service stands. @throws the signal's reason. */
+export async function seeBranch(context: AppContext, service: StoredService, looked: Looked): Promise<Seen> {
+  try {
+    const remote = await openRemote(context, { workspaceId: service.workspaceId, url: service.labels.repo }, looked.signal)
+    return await inGitFolder(context, remote, (folder) => see(context, service, { ...looked, folder, remote }))
+  } catch (error) {
+    looked.signal.throwIfAborted()
+    if (!(error instanceof AppError)) throw error
+    return { found: { kind: 'unreachable', problem: error.message }, message: '' }
+  }
+}
+
+interface Looking extends Looked {
+  folder: string
+  remote: Remote
+}
+
+async function see(context: AppContext, { labels }: StoredService, { known, folder, remote, signal }: Looking): Promise<Seen> {
+  const commitId = await findRef(context, { folder, remote, ref: labels.branch, signal })
+  if (commitId === undefined) return { found: { kind: 'gone' }, message: '' }
+  const found = { kind: 'at', commitId } as const
+  if (known.includes(commitId)) return { found, message: '' }
+  await runGit(context, { folder, args: ['-C', folder, 'init', '--quiet', '--bare', '--template='], signal })
+  const withoutFiles = ['--depth=1', '--filter=tree:0', '--no-tags', '--no-recurse-submodules']
+  const args = ['-C', folder, 'fetch', '--quiet', ...withoutFiles, '--', remote.url.href, commitId]
+  await runGit(context, { folder, args, remote, signal })
+  return { found, message: (await readCommit(context, { folder, commitId, signal })).commitMessage ?? '' }
+}

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lookAt } from '../../../../server/apps/repositories/look-store.ts'
+import { lookAtBranch } from '../../../../server/apps/repositories/looks/look.ts'
+import { takePush } from '../../../../server/apps/repositories/push.ts'
+import type { Push } from '../../../../server/apps/repositories/push-plan.ts'
+import { serviceById } from '../../../../server/apps/services/store.ts'
+import type { Deploy } from '../../../../shared/deploy.ts'
+import { anyApp, type GitWorld, startGitWorld } from '../../../support/git-services.ts'
+import type { TestService } from '../../../support/service.ts'
+import { until } from '../../../support/until.ts'
+
+let world: GitWorld
+beforeAll(async () => {
+  world = await startGitWorld()
+})
+afterAll(() => world.close())
+
+async function made(name: string, body: Record<string, unknown> = {}) {
+  const repository = world.server.make(name)
+  const commit = repository.commit(anyApp)
+  const { service, deployId } = await world.make(repository.url, { branch: 'main', ...body })
+  await service.ends(deployId)
+  return { repository, commit, service }
+}
+
+const pushOf = (push: Pick<Push, 'urls' | 'commit'> & Partial<Push>): Push => ({
+  workspaceId: undefined,
+  branch: 'main',
+  isDefaultBranch: true,
+  message: 'Change',
+  changedPaths: undefined,
+  isDeleted: false,
+  haveChecksPassed: false,
+  ...push,
+})
+
+const take = (push: Push): boolean => world.platform.context.db.transaction(() => takePush(world.platform.context, push))()
+
+const deploysOf = async (service: TestService): Promise<Deploy[]> =>
+  (await service.ask<{ deploy: Deploy }[]>('/deploys')).body.map(({ deploy }) => deploy)
+
+async function look({ id }: TestService): Promise<number> {
+  const { context } = world.platform
+  const service = serviceById(context.db, id)
+  if (service === undefined) throw new Error('It is gone.')
+  return await lookAtBranch(context, service, context.stopping)
+}
+
+describe('a push', () => {
+  test('deploys its commit once, by whichever spelling of the URL it is told', async () => {
+    const { repository, service } = await made('pushed')
+    const commit = repository.commit({ ...anyApp, two: '2' }, { message: 'Two' })
+    const urls = [`${repository.url.toUpperCase().replace('HTTPS', 'https')}.git`]
+    expect(take(pushOf({ urls, commit, message: 'Two' }))).toBe(true)
+    expect(take(pushOf({ urls, commit, message: 'Two' }))).toBe(false)
+    const [deploy] = await deploysOf(service)
+    expect(deploy).toMatchObject({ trigger: 'new_commit', commit: { id: commit, message: 'Two' } })
+    expect(await service.ends(deploy?.id ?? '')).toMatchObject({ status: 'live', commit: { id: commit, author: 'Ada' } })
+    expect(await deploysOf(service)).toHaveLength(2)
+  })
+
+  test('that asks for it, or changes nothing that matters, is ignored, and an event says why', async () => {
+    const { repository, service } = await made('ignored', { buildFilter: { paths: ['src/**'], ignoredPaths: ['**/*.md'] } })
+    const urls = [repository.url]
+    take(pushOf({ urls, commit: 'b'.repeat(40), message: 'Words [skip deploy]' }))
+    take(pushOf({ urls, commit: 'c'.repeat(40), changedPaths: ['docs/a.txt', 'src/a.md'] }))
+    take(pushOf({ urls, commit: '', isDeleted: true }))
+    const events = (await service.events()).filter(({ type }) => type === 'commit_ignored' || type === 'branch_deleted')
+    expect(events).toMatchObject([
+      { type: 'commit_ignored', details: { commitId: 'b'.repeat(40), reason: 'Its message asks for it.' } },
+      { type: 'commit_ignored', details: { reason: 'It changes nothing that the build filter lets through.' } },
+      { type: 'branch_deleted', details: { branch: 'main' } },
+    ])
+    expect(await deploysOf(service)).toHaveLength(1)
+  })
+
+  test('of another workspace, branch or repository means nothing to a service', async () => {
+    const { repository, service } = await made('foreign')
+    const commit = 'd'.repeat(40)
+    expect(take(pushOf({ urls: [repository.url], commit, workspaceId: 'tea-0' }))).toBe(false)
+    expect(take(pushOf({ urls: [repository.url], commit, branch: 'other' }))).toBe(false)
+    expect(take(pushOf({ urls: [`${repository.url}2`], commit }))).toBe(false)
+    expect(await deploysOf(service)).toHaveLength(1)
+  })
+})
+
+describe('a look at the branch', () => {
+  test('deploys what nobody told of, also after a forced push, and nothing twice', async () => {
+    const { repository, service } = await made('looked')
+    await look(service)
+    expect(await deploysOf(service)).toHaveLength(1)
+    const next = repository.commit({ ...anyApp, next: 'yes' }, { message: 'Next' })
+    await look(service)
+    await look(service)
+    const [deploy] = await deploysOf(service)
+    expect(deploy).toMatchObject({ trigger: 'new_commit', commit: { id: next, message: 'Next' } })
+    await service.ends(deploy?.id ?? '')
+    repository.git(['update-ref', '-d', 'refs/heads/main'])
+    const forced = repository.commit({ ...anyApp, forced: 'yes' }, { message: 'Anew [skip ci]' })
+    await look(service)
+    expect(await deploysOf(service)).toHaveLength(2)
+    expect(await service.events()).toContainEqual({ type: 'commit_ignored', details: expect.objectContaining({ commitId: forced }) })
+  })
+
+  test('tells once that the branch is gone, and looks more and more seldom', async () => {
+    const { repository, service } = await made('deleted')
+    const { db, now } = world.platform.context
+    repository.git(['update-ref', '-d', 'refs/heads/main'])
+    const pauses: number[] = []
+    for (let count = 0; count < 4; count += 1) pauses.push((await look(service)) - now())
+    expect(pauses.at(-1)).toBeGreaterThan((pauses[0] ?? 0) * 3)
+    expect((await service.events()).filter(({ type }) => type === 'branch_deleted')).toHaveLength(1)
+    expect(lookAt(db, { serviceId: service.id, repository: repository.url, branch: 'main' })).toMatchObject({
+      commitId: null,
+      problem: 'The branch is not in the repository.',
+    })
+    const back = repository.commit({ ...anyApp, back: 'yes' })
+    await look(service)
+    const newest = await until('it is deployed', async () => (await deploysOf(service)).find(({ commit }) => commit?.id === back))
+    await service.ends(newest.id)
+  })
+
+  test('at a repository that is gone keeps its last commit and says what is wrong', async () => {
+    const { repository, commit, service } = await made('unreachable')
+    await look(service)
+    world.server.answer = () => new Response('no', { status: 404 })
+    await look(service)
+    world.server.answer = undefined
+    const of = { serviceId: service.id, repository: repository.url, branch: 'main' }
+    expect(lookAt(world.platform.context.db, of)).toMatchObject({
+      commitId: commit,
+      failures: 1,
+      problem: expect.stringContaining('It is not there, or private'),
+    })
+    expect(await deploysOf(service)).toHaveLength(1)
+  })
+})
