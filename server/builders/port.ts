@@ -94,6 +94,6 @@ export interface Builder {
    * aborted.
    */
   build(request: BuildRequest): Promise<BuiltRelease>
-  /** Removes what builds had fetched and nothing needs any more. Asks for the folders that the stacks of releases name only where it has to. */
-  tidy(folders: () => Iterable<string>): Promise<void>
+  /** Removes what builds had fetched and nothing needs any more. */
+  tidy(): Promise<void>
 }

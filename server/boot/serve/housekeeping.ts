@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises'
-import { stackFolders } from '../../apps/deploys/release-store.ts'
 import { forgetEventsBefore } from '../../apps/events/store.ts'
 import { forgetOldAttempts } from '../../apps/webhooks/prune.ts'
 import { forgetOldKeys } from '../../http/answers/idempotency-store.ts'
@@ -7,7 +6,6 @@ import { forgetSpentAnswers } from '../../identity/devices/session-store.ts'
 import { forgetOldInvites } from '../../identity/invites/store.ts'
 import { forgetEndedSessions } from '../../identity/sessions/store.ts'
 import { describeError } from '../../platform/server-log.ts'
-import { straysIn } from '../../runtime/workloads/strays.ts'
 import type { Context } from './context.ts'
 import { tendStrays } from './strays.ts'
 
@@ -34,8 +32,7 @@ async function clean(context: Context): Promise<void> {
   await forgetOldEvents(context)
   await forgetOldAttempts(context)
   await tendStrays(context)
-  // While there are strays, what they stand on is in no row.
-  if (straysIn(db).length === 0) await context.builder.tidy(() => stackFolders(db))
+  await context.builder.tidy()
   const retention = { maxAgeDays: config.CP_LOG_RETENTION_DAYS, maxBytesPerService: config.CP_LOG_MAX_MB * MIB }
   await logStore.prune(retention, now())
 }

@@ -15,6 +15,7 @@ import type { Builder, BuildRequest, BuiltRelease, PlannedBuild, PlanRequest, Ru
 import type { BuilderSettings } from '../settings.ts'
 import { nodeHeadersEnv } from '../toolchains/node-headers.ts'
 import { ensureSelfToolchain } from '../toolchains/self-toolchain.ts'
+import type { Loan } from '../toolchains/store/holds.ts'
 import { openToolchainStore, type ToolchainStore } from '../toolchains/store/store.ts'
 import type { Toolchains } from '../toolchains/tool.ts'
 import { DEFAULT_TOOLCHAIN_PATH, findToolchains, ownHomes } from '../toolchains/toolchains.ts'
@@ -24,7 +25,9 @@ import { loopbackVariable, sharedNetworkWarning } from './shared-network.ts'
 
 export interface TreeBuilderOptions {
   paths: Paths
-  config: Pick<BuilderSettings, 'CP_BUILD_PATH' | 'buildEnv'>
+  config: Pick<BuilderSettings, 'CP_BUILD_PATH' | 'CP_TOOLCHAINS_MAX_MB' | 'buildEnv'>
+  /** Folders that the stacks of releases name; undefined while nobody can tell. */
+  foldersInUse(): Iterable<string> | undefined
   /** What is run as a step has a network of its own unless it asks for the machine's. */
   hasOwnNetworks: boolean
   /** This executable, which also runs JavaScript where no node is installed; absent where it is not to. */
@@ -35,15 +38,17 @@ export interface TreeBuilderOptions {
   keep(ownerId: string, folder: string, signal: AbortSignal): Promise<string>
 }
 
+const MIB = 1024 * 1024
+
 export async function openTreeBuilder(options: TreeBuilderOptions): Promise<Builder> {
-  const { paths, executable } = options
+  const { paths, executable, config, foldersInUse } = options
   if (executable !== undefined) await ensureSelfToolchain({ dir: paths.toolchain, executable })
-  const store = await openToolchainStore(paths.toolchains)
+  const store = await openToolchainStore(paths.toolchains, { maxBytes: config.CP_TOOLCHAINS_MAX_MB * MIB, foldersInUse })
   const building = { ...options, store }
   return {
     build: (request) => build(building, request),
     plan: (request) => planOnly(building, request),
-    tidy: (folders) => tidy(store, folders),
+    tidy: () => tidy(store, options),
   }
 }
 
@@ -51,7 +56,8 @@ interface Building extends TreeBuilderOptions {
   store: ToolchainStore
 }
 
-interface Job extends Building {
+interface Job extends TreeBuilderOptions {
+  store: Loan
   request: BuildRequest
   own: ServicePaths
   dir: string
@@ -61,7 +67,8 @@ async function build(options: Building, request: BuildRequest): Promise<BuiltRel
   const { owner, buildId, source, signal } = request
   const own = await ensureServiceFolders(options.paths, { id: owner.id, uid: owner.number })
   const dir = join(own.builds, buildId)
-  const job = { ...options, request, own, dir }
+  const store = options.store.lend()
+  const job = { ...options, store, request, own, dir }
   try {
     await prepareFolders(job)
     const upload = join(dir, 'source')
@@ -75,6 +82,7 @@ async function build(options: Building, request: BuildRequest): Promise<BuiltRel
     return { artifact: await options.keep(owner.id, built, signal), launch: launchOf(plan) }
   } finally {
     await removeTree(dir)
+    await store.giveBack()
   }
 }
 
@@ -130,7 +138,7 @@ interface Place extends Pick<PlanRequest, 'settings' | 'env'> {
 
 type Equip = (input: DetectInput) => Promise<Toolchains>
 
-async function planBuild({ config, paths, executable }: Building, place: Place, equipped: Equip): Promise<BuildPlan> {
+async function planBuild({ config, paths, executable }: TreeBuilderOptions, place: Place, equipped: Equip): Promise<BuildPlan> {
   const { sourceDir, appDir, settings, env } = place
   const toolchains = await findToolchains({
     searchPath: [...config.CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH],

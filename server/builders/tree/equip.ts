@@ -4,12 +4,13 @@ import type { DetectInput } from '../detect/plan.ts'
 import { nodeNeed } from '../detect/toolchain-needs.ts'
 import type { BuilderSettings } from '../settings.ts'
 import { provideNode } from '../toolchains/node/provide-node.ts'
+import type { Keeping } from '../toolchains/store/room.ts'
 import { titleOf, unusedEntries } from '../toolchains/store/rules.ts'
-import type { ToolchainStore } from '../toolchains/store/store.ts'
+import type { StoreReader, ToolchainStore } from '../toolchains/store/store.ts'
 import type { Toolchains } from '../toolchains/tool.ts'
 
 export interface Equipping {
-  store: ToolchainStore
+  store: StoreReader
   config: Pick<BuilderSettings, 'buildEnv'>
   log(line: string): void
   signal: AbortSignal
@@ -23,7 +24,7 @@ export async function equip(input: DetectInput, { store, config, log, signal }: 
 }
 
 /** A store that fetches nothing: it tells what a build would have it fetch, and where that would stand. */
-export const withoutFetching = (store: ToolchainStore, tell: (title: string) => void): ToolchainStore => ({
+export const withoutFetching = (store: StoreReader, tell: (title: string) => void): StoreReader => ({
   ...store,
   async ensure(name) {
     const found = await store.find(name)
@@ -32,10 +33,12 @@ export const withoutFetching = (store: ToolchainStore, tell: (title: string) => 
   },
 })
 
-/** Takes away what neither a release nor a recent build stands on. Asks for the folders of releases only where it has to. */
-export async function tidy(store: ToolchainStore, folders: () => Iterable<string>): Promise<void> {
+/** Takes away what neither a release nor a recent build stands on. */
+export async function tidy(store: ToolchainStore, { foldersInUse }: Pick<Keeping, 'foldersInUse'>): Promise<void> {
   const entries = await store.entries()
   if (unusedEntries(entries, { named: new Set(), now: Date.now() }).length === 0) return
-  const named = new Set([...folders()].map((folder) => relative(store.dir, folder)))
+  const folders = foldersInUse()
+  if (folders === undefined) return
+  const named = new Set([...folders].map((folder) => relative(store.dir, folder)))
   for (const entry of unusedEntries(entries, { named, now: Date.now() })) await store.remove(entry)
 }

@@ -6,9 +6,15 @@ import { ensureFolder } from '../../../platform/service-folders.ts'
 import { download, type Fetching, Unfetched } from '../registry/download.ts'
 import type { Dist } from '../registry/npm-registry.ts'
 
+const MIB = 1024 * 1024
+
 /** Node.js has 52 MB packed, 187 MB unpacked, in three thousand files. */
-const MOST_PACKED_BYTES = 256 * 1024 * 1024
-const LIMITS = { ...DEFAULT_EXTRACT_LIMITS, maxBytes: 1024 ** 3, maxFiles: 20_000 }
+const MOST_PACKED_BYTES = 128 * MIB
+const MOST_UNPACKED_BYTES = 384 * MIB
+const LIMITS = { ...DEFAULT_EXTRACT_LIMITS, maxBytes: MOST_UNPACKED_BYTES, maxFiles: 20_000 }
+
+/** What a package takes on the disk until it is whole. */
+export const MOST_PACKAGE_BYTES = MOST_PACKED_BYTES + MOST_UNPACKED_BYTES
 
 const MB = 1_000_000
 const TOLD_EACH_BYTES = 10 * MB

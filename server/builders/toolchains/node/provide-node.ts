@@ -3,10 +3,10 @@ import { AppError } from '../../../../shared/error.ts'
 import { type Fetching, Unfetched } from '../registry/download.ts'
 import { packageVersion } from '../registry/npm-registry.ts'
 import { npmSettings } from '../registry/way.ts'
-import type { ToolchainStore } from '../store/store.ts'
+import type { StoreReader } from '../store/store.ts'
 import type { Tool, Toolchains } from '../tool.ts'
 import { chooseVersion, exactVersion, fits, nearestVersions, parseWish, type VersionWish } from './choose-version.ts'
-import { fetchNpm, fetchPackage } from './fetch-package.ts'
+import { fetchNpm, fetchPackage, MOST_PACKAGE_BYTES } from './fetch-package.ts'
 import { nodeVersions } from './node-list.ts'
 import { npmVersionFor } from './npm-of-node.ts'
 
@@ -16,7 +16,7 @@ export interface NodeNeed {
 }
 
 export interface Providing extends Fetching {
-  store: ToolchainStore
+  store: StoreReader
   log(line: string): void
 }
 
@@ -82,7 +82,7 @@ async function newestNode(wish: VersionWish, providing: Providing): Promise<Stor
     providing.log(`==> Fetching Node.js ${version} from ${new URL(dist.tarball).host}`)
     await fetchPackage(into, { ...providing, dist, signal })
   }
-  return toolIn(await store.ensure(`node-${version}`, make, providing.signal), version)
+  return toolIn(await store.ensure(`node-${version}`, { mostBytes: MOST_PACKAGE_BYTES, make }, providing.signal), version)
 }
 
 async function storedNpm(version: string, providing: Providing): Promise<StoredTool> {
@@ -91,10 +91,10 @@ async function storedNpm(version: string, providing: Providing): Promise<StoredT
     providing.log(`==> Fetching npm ${version} from ${new URL(dist.tarball).host}`)
     await fetchNpm(into, { ...providing, dist, signal })
   }
-  return toolIn(await providing.store.ensure(`npm-${version}`, make, providing.signal), version)
+  return toolIn(await providing.store.ensure(`npm-${version}`, { mostBytes: MOST_PACKAGE_BYTES, make }, providing.signal), version)
 }
 
-const versionsIn = async (store: ToolchainStore): Promise<string[]> =>
+const versionsIn = async (store: StoreReader): Promise<string[]> =>
   (await store.entries()).flatMap(({ name }) => /^node-(.+)$/.exec(name)?.[1] ?? [])
 
 const toolIn = (folder: string, version: string): StoredTool => ({

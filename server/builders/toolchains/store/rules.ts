@@ -23,6 +23,23 @@ interface Uses {
 /** A build stands on what it was given though no release names it yet. None takes longer than a day (CP_BUILD_TIMEOUT_SECONDS). */
 const KEPT_MS = 25 * 3_600_000
 
+interface Standing extends Omit<Uses, 'named'> {
+  /** Undefined while nobody can tell. */
+  named: ReadonlySet<string> | undefined
+  /** Whether a running build stands on it. */
+  isHeld(name: string): boolean
+}
+
+/** A build that has ended has its release named within that. */
+const SETTLING_MS = 60_000
+
+/** Entries that may go at once to make room, the one unused for longest first. */
+export function spareEntries(entries: readonly Entry[], { named, isHeld, now }: Standing): Entry[] {
+  if (named === undefined) return []
+  const spare = entries.filter(({ name, usedAt }) => now - usedAt > SETTLING_MS && !named.has(name) && !isHeld(name))
+  return spare.sort((a, b) => a.usedAt - b.usedAt)
+}
+
 /** Entries that nobody needs, the one unused for longest first. The newest used of each tool stays: it is what the next app is likely to want. */
 export function unusedEntries(entries: readonly Entry[], { named, now }: Uses): Entry[] {
   const oldestFirst = [...entries].sort((a, b) => a.usedAt - b.usedAt)

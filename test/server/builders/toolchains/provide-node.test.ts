@@ -13,6 +13,7 @@ import { type PackageRegistry, startNpmRegistry } from '../../../support/npm-reg
 let registry: PackageRegistry
 let dir: string
 let store: ToolchainStore
+const keeping = { maxBytes: 2 ** 32, foldersInUse: () => [] }
 let log: string[]
 
 beforeAll(async () => {
@@ -22,7 +23,7 @@ afterAll(() => registry.stop())
 
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'toolchains-'))
-  store = await openToolchainStore(dir)
+  store = await openToolchainStore(dir, keeping)
   log = []
   registry.asked = []
 })
@@ -166,9 +167,9 @@ describe('the store', () => {
 
   test('begins without what an interrupted fetch has left', async () => {
     await provide()
-    await store.ensure('node-1.0.0', () => new Promise(() => {}), AbortSignal.timeout(20)).catch(() => {})
+    await store.ensure('node-1.0.0', { mostBytes: 1, make: () => new Promise(() => {}) }, AbortSignal.timeout(20)).catch(() => {})
     expect(readdirSync(dir).some((name) => name.startsWith('incoming-'))).toBe(true)
-    await openToolchainStore(dir)
+    await openToolchainStore(dir, keeping)
     expect(readdirSync(dir).sort()).toEqual(['node-24.2.0', `node-linux-${process.arch}.json`, 'npm-11.6.2'])
   })
 

@@ -17,8 +17,9 @@ beforeAll(async () => {
   mkdirSync(paths.uploads)
   builder = await openTreeBuilder({
     paths,
-    config: { CP_BUILD_PATH: [], buildEnv: { npm_config_registry: registry.url } },
+    config: { CP_BUILD_PATH: [], CP_TOOLCHAINS_MAX_MB: 4096, buildEnv: { npm_config_registry: registry.url } },
     hasOwnNetworks: true,
+    foldersInUse: () => [],
     whileThereIsRoom: (act) => act(new AbortController().signal),
     keep: async () => '',
   })

@@ -8,13 +8,19 @@ import { type Paths, pathsOf } from '../../../../server/platform/paths.ts'
 
 let paths: Paths
 let builder: Builder
+let inUse: string[] | undefined
+let asked = 0
 
 beforeEach(async () => {
   paths = pathsOf(mkdtempSync(join(tmpdir(), 'tidy-')))
   builder = await openTreeBuilder({
     paths,
-    config: { CP_BUILD_PATH: [], buildEnv: {} },
+    config: { CP_BUILD_PATH: [], CP_TOOLCHAINS_MAX_MB: 4096, buildEnv: {} },
     hasOwnNetworks: true,
+    foldersInUse() {
+      asked += 1
+      return inUse
+    },
     whileThereIsRoom: (act) => act(new AbortController().signal),
     keep: async () => '',
   })
@@ -28,11 +34,14 @@ function place(name: string, usedAt: number): void {
 
 test('what no release stands on goes, and nobody is asked while nothing is old enough', async () => {
   place('node-24.0.0', Date.now() / 1000)
-  await builder.tidy(() => {
-    throw new Error('asked')
-  })
+  await builder.tidy()
+  expect(asked).toBe(0)
   place('node-20.0.0', 1)
   place('node-22.0.0', 2)
-  await builder.tidy(() => [join(paths.toolchains, 'node-22.0.0'), '/usr/local/go'])
+  inUse = undefined
+  await builder.tidy()
+  expect(readdirSync(paths.toolchains)).toHaveLength(3)
+  inUse = [join(paths.toolchains, 'node-22.0.0'), '/usr/local/go']
+  await builder.tidy()
   expect(readdirSync(paths.toolchains).sort()).toEqual(['node-22.0.0', 'node-24.0.0'])
 })
