@@ -18,10 +18,11 @@ const ABBREVIATED = 'application/vnd.npm.install-v1+json'
 
 /** What a registry has of a package, by version. Prereleases are left out, as is what cannot be verified. @throws Unfetched */
 export async function packageVersions(name: string, fetching: Fetching): Promise<Record<string, Dist>> {
-  const found = await ask(new URL(name, npmSettings(fetching.env).registry), Package, fetching)
+  const { registry } = npmSettings(fetching.env)
+  const found = await ask(new URL(name, registry), Package, fetching)
   return Object.fromEntries(
     Object.entries(found.versions).flatMap(([version, { dist }]) => {
-      const one = distOf(dist, fetching)
+      const one = distOf(dist, registry)
       return /^\d+\.\d+\.\d+$/.test(version) && one !== undefined ? [[version, one]] : []
     }),
   )
@@ -29,8 +30,9 @@ export async function packageVersions(name: string, fetching: Fetching): Promise
 
 /** One version of a package. @throws Unfetched, also where the registry does not have it. */
 export async function packageVersion(name: string, version: string, fetching: Fetching): Promise<Dist> {
-  const url = new URL(`${name}/${version}`, npmSettings(fetching.env).registry)
-  const found = distOf((await ask(url, Version, fetching)).dist, fetching)
+  const { registry } = npmSettings(fetching.env)
+  const url = new URL(`${name}/${version}`, registry)
+  const found = distOf((await ask(url, Version, fetching)).dist, registry)
   if (found === undefined) throw new Unfetched(`${url.host} tells no hash of ${name} ${version}`)
   return found
 }
@@ -51,8 +53,7 @@ function parse(text: string): unknown {
 }
 
 /** Mirrors hand on the addresses of the registry that they mirror: as npm does, their own place is put there. */
-function distOf({ tarball, integrity = '' }: Static<typeof Version>['dist'], { env }: Fetching): Dist | undefined {
-  const { registry } = npmSettings(env)
+function distOf({ tarball, integrity = '' }: Static<typeof Version>['dist'], registry: string): Dist | undefined {
   const own = tarball.replace(/^https?:\/\/registry\.npmjs\.org\//, registry)
   return integrity.includes('sha512-') && /^https?:\/\//.test(own) ? { tarball: own, integrity } : undefined
 }
