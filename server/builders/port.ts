@@ -83,10 +83,10 @@ export interface PlannedBuild {
   notes: string[]
 }
 
-export type PlanRequest = Pick<BuildRequest, 'source' | 'rootDir' | 'settings' | 'signal'>
+export type PlanRequest = Pick<BuildRequest, 'source' | 'rootDir' | 'settings' | 'env' | 'signal'>
 
 export interface Builder {
-  /** Tells what a build would do. Nothing of the source is run or kept. @throws AppError as `build` does for what it cannot build. */
+  /** Tells what a build would do. Nothing of the source is run or kept, and no toolchain is fetched. @throws AppError as `build` does for what it cannot build. */
   plan(request: PlanRequest): Promise<PlannedBuild>
   /**
    * Builds a source and keeps what came of it. Repeatable after an interruption: nothing of a build is left but its release.
@@ -94,4 +94,6 @@ export interface Builder {
    * aborted.
    */
   build(request: BuildRequest): Promise<BuiltRelease>
+  /** Removes what builds had fetched and nothing needs any more. */
+  tidy(): Promise<void>
 }

@@ -31,6 +31,8 @@ export const builderSettings = {
     whenEmpty: '(the usual folders)',
     parse: (value: string) => list(value.replaceAll(':', ',')),
   },
+  // One package takes 512 MiB at most until it is whole.
+  CP_TOOLCHAINS_MAX_MB: { default: '4096', help: 'Most space for toolchains that builds had fetched, in MiB', parse: integer(1024, 1e8) },
   CP_BUILD_TIMEOUT_SECONDS: { default: '1800', help: 'Longest time one build may take', parse: integer(1, 86_400) },
   CP_BUILD_CONCURRENCY: { default: '2', help: 'Builds at the same time', parse: integer(1, 64) },
 } satisfies SettingRows

@@ -28,6 +28,7 @@ export interface Paths {
   transfers: string
   fetches: string
   toolchain: string
+  toolchains: string
   disks: string
   engines: string
   services: string
@@ -64,6 +65,7 @@ export function pathsOf(dataDir: string, masterKeyFile?: string): Paths {
     transfers: join(dataDir, 'transfers'),
     fetches: join(dataDir, 'fetches'),
     toolchain: join(dataDir, 'toolchain'),
+    toolchains: join(dataDir, 'toolchains'),
     disks: join(dataDir, 'disks'),
     engines: join(dataDir, 'engines'),
     services: join(dataDir, 'services'),

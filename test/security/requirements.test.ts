@@ -95,7 +95,7 @@ const proofs: Record<string, Record<string, string[]>> = {
   'S17 archives': {
     'security/s17-archives.test.ts': [],
     'security/s17-repositories.test.ts': [],
-    'server/apps/sources/extract/archive.test.ts': ['with %s is refused and leaves nothing behind'],
+    'server/platform/archives/archive.test.ts': ['with %s is refused and leaves nothing behind'],
   },
   'S18 outgoing addresses': {
     'security/s18-outgoing.test.ts': [],

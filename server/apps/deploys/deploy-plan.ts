@@ -8,6 +8,7 @@ import { buildSettingsOf } from '../services/build-settings.ts'
 import { requireService } from '../services/require.ts'
 import type { StoredService } from '../services/store.ts'
 import { lookAtUpload, type Upload } from '../sources/operations.ts'
+import { resolvedVariables } from '../variables/resolved.ts'
 
 export interface Planning {
   viewer: Viewer
@@ -20,7 +21,8 @@ export async function planDeploy(context: AppContext, { viewer, query, upload }:
   const service = query.serviceId === undefined ? undefined : requireService(context, viewer, query.serviceId)
   const settings = settingsOf(service, query)
   const rootDir = query.rootDir ?? service?.settings.rootDir ?? ''
-  const planned = await lookAtUpload(context, upload, (source, signal) => context.builder.plan({ source, rootDir, settings, signal }))
+  const env = service === undefined ? {} : Object.fromEntries(resolvedVariables(context, service).map(({ key, value }) => [key, value]))
+  const planned = await lookAtUpload(context, upload, (source, signal) => context.builder.plan({ source, rootDir, settings, env, signal }))
   const preDeployCommand = service?.settings.preDeployCommand ?? ''
   return { type: settings.type, ...planned, ...(preDeployCommand !== '' && { preDeployCommand }) }
 }

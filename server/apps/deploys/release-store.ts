@@ -62,6 +62,13 @@ export function setReleaseRules(db: Database, id: string, { headers, routes }: P
   })
 }
 
+/** Folders that any release needs beside its own files, each once. */
+export const stackFolders = (db: Database): string[] =>
+  db
+    .query<{ folder: string }, []>("SELECT DISTINCT value AS folder FROM releases, json_each(releases.launch, '$.readOnlyBinds')")
+    .all()
+    .map(({ folder }) => folder)
+
 /** Forgets a release; its built files are left to the pruner. */
 export function deleteRelease(db: Database, id: string): void {
   releases.remove(db, { id })

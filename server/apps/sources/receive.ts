@@ -1,11 +1,11 @@
 import { type FileHandle, lstat, mkdir, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
+import type { ArchiveFormat } from '../../platform/archives/archive.ts'
 import { diskFull, isDiskFull } from '../../platform/files/disk-full.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { writeAll } from '../../platform/files/write-all.ts'
 import { TEMPORARY_PREFIX, temporaryIn } from '../../platform/paths.ts'
-import type { ArchiveFormat } from './extract/archive.ts'
 import { multipartFile } from './receive-multipart.ts'
 
 export interface ReceiveOptions {

@@ -1,9 +1,9 @@
 import type { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import type { Source } from '../../../shared/deploy.ts'
+import type { ArchiveFormat } from '../../platform/archives/archive.ts'
 import { tableOf } from '../../platform/db/table.ts'
 import { type Paths, servicePathsOf } from '../../platform/paths.ts'
-import type { ArchiveFormat } from './extract/archive.ts'
 
 /** A commit as rows have it, null where it is not known. Times are milliseconds since 1970. */
 export interface StoredCommit {

@@ -12,6 +12,7 @@ import { askStrays } from '../serve-socket/client.ts'
 import type { ListedStray } from '../serve-socket/operations.ts'
 import { bucketHere, bucketLines } from './doctor-bucket.ts'
 import { doorLines, doorsHere } from './doctor-doors.ts'
+import { type FetchedTools, fetchedLines, fetchedTools } from './doctor-fetched.ts'
 import { programLines, programsHere } from './doctor-programs.ts'
 import { commandWithSettings, configOf } from './settings.ts'
 import { summaryOf } from './strays-text.ts'
@@ -48,15 +49,16 @@ export function doctorCommand(): Command {
     // Without a control plane, or with one of before there were such, there is nobody to ask.
     const strays = await askStrays(paths.serveSocket).catch(() => [])
     const toolchains = await findToolchains({ searchPath: [...CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH], homes: ownHomes() })
+    const fetched = await fetchedTools(paths.toolchains, stopper.signal)
     const programs = await programsHere(config)
     const doors = await doorsHere(config)
     const bucket = await bucketHere(config)
     process.stdout.write(
       json === true
-        ? `${JSON.stringify({ ...examination, strays, toolchains, programs, doors, bucket }, null, 2)}\n`
+        ? `${JSON.stringify({ ...examination, strays, toolchains, fetched, programs, doors, bucket }, null, 2)}\n`
         : textOf(examination, [
             ...strayLines(strays),
-            ...toolLines(toolchains),
+            ...toolLines(toolchains, fetched),
             ...programLines(programs),
             ...doorLines(doors),
             ...bucketLines(bucket),
@@ -70,7 +72,12 @@ const textOf = (examination: Examination, more: readonly string[]): string => `$
 
 const strayLines = (strays: readonly ListedStray[]): string[] => (strays.length === 0 ? [] : ['', 'Strays', `  ${summaryOf(strays)}`])
 
-const toolLines = (toolchains: Toolchains): string[] => ['', 'Toolchains', ...toolNames.map((name) => toolLine(toolchains, name))]
+const toolLines = (toolchains: Toolchains, fetched: FetchedTools): string[] => [
+  '',
+  'Toolchains',
+  ...toolNames.map((name) => toolLine(toolchains, name)),
+  ...fetchedLines(fetched),
+]
 
 function toolLine({ tools, problems }: Toolchains, name: ToolName): string {
   const tool = tools[name]

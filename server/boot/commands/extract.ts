@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { runExtraction } from '../../apps/sources/extract/child.ts'
+import { runExtraction } from '../../platform/archives/child.ts'
 
 export function extractCommand(): Command {
   return new Command('extract')

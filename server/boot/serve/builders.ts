@@ -1,10 +1,15 @@
+import { stackFolders } from '../../apps/deploys/release-store.ts'
 import type { Builder } from '../../builders/port.ts'
 import { openTreeBuilder, type TreeBuilderOptions } from '../../builders/tree/builder.ts'
 import type { StackKind } from '../../platform/stack.ts'
 import { createReleaseFolders } from '../../runtime/artifacts/release-folders.ts'
+import { whileThereIsRoom } from '../../runtime/space/room.ts'
+import { straysIn } from '../../runtime/workloads/strays.ts'
 import type { Context } from './context.ts'
 
-interface BuilderParts extends Pick<Context, 'paths' | 'config' | 'engine'>, Pick<TreeBuilderOptions, 'executable'> {}
+const need = { what: 'a toolchain', advice: 'Its operator has to free some. Deploy again when that is done.' }
+
+interface BuilderParts extends Pick<Context, 'db' | 'paths' | 'config' | 'engine'>, Pick<TreeBuilderOptions, 'executable'> {}
 
 export type Building = Pick<Context, 'artifacts' | 'builder'>
 
@@ -16,5 +21,13 @@ export const openBuilder = (parts: BuilderParts): Promise<Building> => openers[p
 async function openOnMachine({ engine, ...parts }: BuilderParts): Promise<{ artifacts: Context['artifacts']; builder: Builder }> {
   const artifacts = createReleaseFolders(parts)
   const { ownNetworks: hasOwnNetworks } = engine.capabilities
-  return { artifacts, builder: await openTreeBuilder({ ...parts, hasOwnNetworks, keep: artifacts.keep }) }
+  const builder = await openTreeBuilder({
+    ...parts,
+    hasOwnNetworks,
+    // While there are strays, what they stand on is in no row.
+    foldersInUse: () => (straysIn(parts.db).length === 0 ? stackFolders(parts.db) : undefined),
+    whileThereIsRoom: (act) => whileThereIsRoom(parts, need, act),
+    keep: artifacts.keep,
+  })
+  return { artifacts, builder }
 }

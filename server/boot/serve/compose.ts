@@ -105,7 +105,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const { firstStart, ...kept } = await openStores(basis)
   const programs = parts.programs ?? (await openPrograms({ ...programsOf(basis), isOnTrial: options.isOnTrial === true }))
   const engine = parts.engine ?? (await openEngine({ ...basis, programs }, hostServices))
-  const building = await openBuilding(options, { ...basis, engine })
+  const building = await openBuilding(options, { ...basis, ...kept, engine })
   const onError = (error: unknown) => log.error('logs not collected', describeError(error))
   // A version that fails its trial has its log database replaced by that of before, which is to find what was written since.
   const collector = createCollector({ store: kept.logStore, keepsSources: options.isOnTrial === true, onError })
@@ -206,7 +206,7 @@ function startTelemetry(context: Basis & Stores & Pick<Context, 'engine'> & { co
   }
 }
 
-async function openBuilding({ executable, parts = {} }: ComposeOptions, basis: Basis & Pick<Context, 'engine'>): Promise<Building> {
+async function openBuilding({ executable, parts = {} }: ComposeOptions, basis: Basis & Pick<Context, 'db' | 'engine'>): Promise<Building> {
   const { artifacts, builder } = parts
   if (artifacts !== undefined && builder !== undefined) return { artifacts, builder }
   return await openBuilder({ ...basis, ...(executable !== undefined && { executable }) })

@@ -32,6 +32,7 @@ async function clean(context: Context): Promise<void> {
   await forgetOldEvents(context)
   await forgetOldAttempts(context)
   await tendStrays(context)
+  await context.builder.tidy()
   const retention = { maxAgeDays: config.CP_LOG_RETENTION_DAYS, maxBytesPerService: config.CP_LOG_MAX_MB * MIB }
   await logStore.prune(retention, now())
 }

@@ -10,13 +10,15 @@ import { asSite, declaredStart } from './start-command.ts'
 import { detectStatic } from './static.ts'
 import { describeUnsupported, noteUnsupported } from './unsupported.ts'
 
-/** How each runtime is recognised and planned, in the order in which a source is asked. package.json comes first: many Go and
- * Python projects hold one for their front end, but those name their runtime or a Procfile. */
-const detectors: readonly {
+interface Detector {
   runtimes: readonly Runtime[]
   matches: (files: SourceView) => boolean
   plan: (input: DetectInput) => BuildPlan
-}[] = [
+}
+
+/** How each runtime is recognised and planned, in the order in which a source is asked. package.json comes first: many Go and
+ * Python projects hold one for their front end, but those name their runtime or a Procfile. */
+const detectors: readonly Detector[] = [
   { runtimes: ['node', 'bun'], matches: (files) => files.has('package.json'), plan: detectJavascript },
   { runtimes: ['python'], matches: hasPython, plan: detectPython },
   { runtimes: ['go'], matches: (files) => files.has('go.mod'), plan: detectGo },
@@ -30,15 +32,16 @@ export function detectBuild(input: DetectInput): BuildPlan {
   if (!traitsOf(settings.type).runsProgram) return detectStatic(input)
   const start = declaredStart(input)
   refuseDeno(input, start)
-  const detector = detectors.find(({ runtimes, matches }) =>
-    settings.runtime === undefined ? matches(files) : runtimes.includes(settings.runtime),
-  )
+  const detector = findDetector(input)
   if (detector !== undefined) return detector.plan(input)
   if (start !== undefined) {
     return { ...planWithoutToolchain('shell', settings.buildCommand), startCommand: start, notes: noteUnsupported(files) }
   }
   throw new AppError('bad_request', notRecognised(files))
 }
+
+export const findDetector = ({ files, settings: { runtime } }: DetectInput): Detector | undefined =>
+  detectors.find(({ runtimes, matches }) => (runtime === undefined ? matches(files) : runtimes.includes(runtime)))
 
 /** Its main.ts looks like an app for Bun, which would fail at the first call of Deno's own. */
 function refuseDeno({ files, settings }: DetectInput, start: string | undefined): void {

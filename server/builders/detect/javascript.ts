@@ -1,19 +1,18 @@
 import { AppError } from '../../../shared/error.ts'
 import { shellWord } from '../shell-word.ts'
-import { mergeTools, requireTool, type Tool } from '../toolchains/tool.ts'
 import { type FoundFramework, findFramework, frameworkNotes, isFitStart } from './find-framework.ts'
+import { findEntry, isTypescript, javascriptNotes, javascriptRuntime, javascriptTools } from './javascript-runtime.ts'
 import { installInputs, whyNotKept } from './kept-dependencies.ts'
 import { type PackageJson, readPackageJson } from './package-json.ts'
 import { choosePackageManager, isLocked, type PackageManager } from './package-manager.ts'
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
-import { javascriptWishes, type Running, runtimeNotes } from './runtime-notes.ts'
 import type { SourceView } from './source-view.ts'
 import { asSite, declaredStart, requireStart } from './start-command.ts'
 import { describeUnsupported } from './unsupported.ts'
 import { isWorkspaceRoot } from './workspace.ts'
 import { type WorkspaceBuild, workspaceBuild } from './workspace-build.ts'
 
-const EMPTY_PACKAGE: PackageJson = {
+const emptyPackage: PackageJson = {
   name: undefined,
   scripts: {},
   main: undefined,
@@ -25,12 +24,9 @@ const EMPTY_PACKAGE: PackageJson = {
   packages: new Set(),
 }
 
-/** Files that start an app whose package.json does not say how, in the order they are tried. */
-const ENTRY_FILES = ['server', 'index', 'app', 'main', 'src/server', 'src/index'].flatMap((name) =>
-  ['js', 'mjs', 'cjs', 'ts', 'tsx', 'mts'].map((extension) => `${name}.${extension}`),
-)
+export const hasJavascript = (files: SourceView): boolean => files.has('package.json') || findEntry(files) !== undefined
 
-export const hasJavascript = (files: SourceView): boolean => files.has('package.json') || findEntry(files, EMPTY_PACKAGE) !== undefined
+export const packageOf = (files: SourceView): PackageJson => readPackageJson(files) ?? emptyPackage
 
 export function detectJavascript(input: DetectInput): BuildPlan {
   const project = openProject(input)
@@ -50,11 +46,10 @@ export interface JavascriptProject {
 
 export function openProject(input: DetectInput): JavascriptProject {
   const { files, workspace, toolchains } = input
-  const pkg = readPackageJson(files) ?? EMPTY_PACKAGE
-  const manager = managerOf(input, pkg)
-  const runtime = javascriptRuntime(input, pkg, manager)
-  const usesBun = runtime === 'bun' || manager.name === 'bun' || needsBun(input, pkg)
-  const { pathEntries, env, readOnlyBinds } = mergeTools(javascriptTools(input, usesBun))
+  const pkg = packageOf(files)
+  const runtime = javascriptRuntime(input, pkg)
+  const { pathEntries, env, readOnlyBinds } = javascriptTools(input, pkg)
+  const manager = choosePackageManager(input, pkg)
   const isInstalled = pkg.hasDependencies || isWorkspaceRoot(workspace?.files ?? files)
   const framework = findFramework({ files, pkg, appDir: workspace?.appDir ?? '', buildCommand: input.settings.buildCommand })
   const builtBy = workspace && pkg.scripts.build ? workspaceBuild(workspace.files, pkg.name) : undefined
@@ -78,42 +73,6 @@ export function openProject(input: DetectInput): JavascriptProject {
       notes: [...frameworkNotes(framework, builtBy), ...installNotes({ files, pkg, manager, isInstalled }), ...javascriptNotes(input, pkg)],
     },
   }
-}
-
-function javascriptTools({ settings, toolchains }: DetectInput, usesBun: boolean): Tool[] {
-  const { tools, standIn } = toolchains
-  const [node, npm] = settings.runtime === 'bun' ? [] : [tools.node, tools.npm]
-  const isComplete = node !== undefined && npm !== undefined
-  const bun = usesBun || node === undefined ? requireTool(toolchains, 'bun') : undefined
-  return [node, npm, isComplete ? undefined : standIn, bun].filter((tool) => tool !== undefined)
-}
-
-function javascriptNotes(input: DetectInput, pkg: PackageJson): string[] {
-  const running = javascriptRunning(input, pkg)
-  const writtenFor = running.standsIn === 'needed' ? 'Node.js' : running.title
-  return runtimeNotes(running, javascriptWishes(input.files, pkg, writtenFor))
-}
-
-function javascriptRunning(input: DetectInput, pkg: PackageJson): Running & { title: 'Node.js' | 'Bun' } {
-  const { settings, toolchains } = input
-  const { node } = toolchains.tools
-  if (settings.runtime !== 'bun' && node !== undefined && !startsByBun(input, pkg)) return { title: 'Node.js', tool: node }
-  const bun = { title: 'Bun' as const, tool: requireTool(toolchains, 'bun') }
-  if (settings.runtime === 'bun') return { ...bun, standsIn: 'wanted' }
-  return node === undefined ? { ...bun, standsIn: 'needed' } : bun
-}
-
-/** A workspace is installed in its root, by what that says of its package manager. */
-function managerOf({ files, settings, toolchains, workspace }: DetectInput, pkg: PackageJson): PackageManager {
-  const root = workspace && readPackageJson(workspace.files)
-  const locked = root?.packageManager === undefined ? pkg : { ...pkg, packageManager: root.packageManager }
-  return choosePackageManager({ files: workspace?.files ?? files, pkg: locked, runtime: settings.runtime, toolchains })
-}
-
-function javascriptRuntime({ files, settings }: DetectInput, pkg: PackageJson, manager: PackageManager): 'node' | 'bun' {
-  if (settings.runtime === 'node' || settings.runtime === 'bun') return settings.runtime
-  if (manager.name === 'bun') return 'bun'
-  return startsTypescript(files, pkg) ? 'bun' : 'node'
 }
 
 export function javascriptSteps({ files, settings, workspace }: DetectInput, project: JavascriptProject): BuildStep[] {
@@ -163,7 +122,7 @@ function startOf(input: DetectInput, project: JavascriptProject): string {
 function detectedStart(input: DetectInput, { pkg, manager, framework }: JavascriptProject): string | undefined {
   const script = pkg.scripts.start
   if (script && isFitStart(framework, script)) return startScript(pkg, script, manager)
-  const entry = findEntry(input.files, pkg)
+  const entry = findEntry(input.files, pkg.main)
   if (framework === undefined || (framework.hasServersBeside && entry !== undefined && !entry.startsWith('src/')))
     return entry && startEntry(input, entry)
   const { title, result } = framework
@@ -185,23 +144,3 @@ function startEntry({ settings }: DetectInput, entry: string): string {
   const program = settings.runtime === 'bun' || isTypescript(entry) ? 'bun' : 'node'
   return `${program} ${shellWord(`./${entry}`)}`
 }
-
-function findEntry(files: SourceView, pkg: PackageJson): string | undefined {
-  const main = pkg.main?.replace(/^\.\//, '')
-  const candidates = main ? [main, `${main}.js`, `${main}/index.js`, ...ENTRY_FILES] : ENTRY_FILES
-  return candidates.find((path) => files.has(path))
-}
-
-const isTypescript = (path: string | undefined): boolean => path !== undefined && /\.[cm]?tsx?$/.test(path)
-
-const startsTypescript = (files: SourceView, pkg: PackageJson): boolean =>
-  pkg.scripts.start === undefined && isTypescript(findEntry(files, pkg))
-
-const needsBun = (input: DetectInput, pkg: PackageJson): boolean =>
-  startsByBun(input, pkg) || callsBun(input.settings.buildCommand) || callsBun(pkg.scripts.build)
-
-function startsByBun(input: DetectInput, pkg: PackageJson): boolean {
-  return startsTypescript(input.files, pkg) || callsBun(declaredStart(input) ?? pkg.scripts.start)
-}
-
-const callsBun = (command: string | undefined): boolean => /\bbunx?\b/.test(command ?? '')

@@ -1,8 +1,7 @@
 import { shellWord } from '../shell-word.ts'
 import { FROM_FIRST_PACKAGE } from '../toolchains/stand-in.ts'
-import type { Toolchains } from '../toolchains/tool.ts'
-import type { PackageJson } from './package-json.ts'
-import type { BuildPlan } from './plan.ts'
+import { type PackageJson, readPackageJson } from './package-json.ts'
+import type { DetectInput } from './plan.ts'
 import type { SourceView } from './source-view.ts'
 
 export interface PackageManager {
@@ -26,30 +25,40 @@ const lockFiles = [
 ] as const
 
 /** The lock file that decides; undefined where there is none. */
-export const lockFileOf = (files: SourceView): string | undefined => lockFiles.find(([path]) => files.has(path))?.[0]
+export const lockFileOf = (files: SourceView): string | undefined => lockOf(files)?.[0]
 
 export const isLocked = (files: SourceView): boolean => lockFileOf(files) !== undefined
 
-interface Choice {
-  files: SourceView
-  pkg: PackageJson
-  runtime: BuildPlan['runtime'] | undefined
-  toolchains: Toolchains
+type Wanted = Pick<PackageManager, 'name' | 'reason'>
+
+/** By its lock file, else by `packageManager`. A workspace is installed in its root, by what that says. */
+export function wantedManager({ files, settings, workspace }: DetectInput, pkg: PackageJson): Wanted {
+  const lock = lockOf(workspace?.files ?? files)
+  if (lock !== undefined) return { name: lock[1], reason: lock[0] }
+  const packageManager = pinOf(workspace, pkg)
+  const name = /^(npm|pnpm|yarn|bun)@/.exec(packageManager ?? '')?.[1] as PackageManager['name'] | undefined
+  if (name !== undefined) return { name, reason: `packageManager ${packageManager}` }
+  return { name: settings.runtime === 'bun' ? 'bun' : 'npm', reason: 'no lock file' }
 }
 
-/** By its lock file, else by `packageManager`; Bun without Node.js or where it is wanted, as it reads the lock files of the others. */
-export function choosePackageManager({ files, pkg, runtime, toolchains }: Choice): PackageManager {
-  const lock = lockFiles.find(([path]) => files.has(path))
-  const field = /^(npm|pnpm|yarn|bun)@/.exec(pkg.packageManager ?? '')?.[1]
-  const wanted = lock?.[1] ?? field ?? (runtime === 'bun' ? 'bun' : 'npm')
-  const reason = lock?.[0] ?? (field === undefined ? 'no lock file' : `packageManager ${pkg.packageManager}`)
-  const hasNode = toolchains.tools.node !== undefined && toolchains.tools.npm !== undefined
-  const project = { files, pkg, isLocked: lock !== undefined, reason }
-  if (wanted === 'bun') return bun(project)
-  if (runtime === 'bun') return bun({ ...project, isLocked: false, reason: `${reason}; the service's runtime is bun` })
-  if (!hasNode) return bun({ ...project, isLocked: false, reason: `${reason}; there is no Node.js with npm on this server` })
-  if (wanted === 'pnpm') return pnpm(project)
-  return wanted === 'yarn' ? yarn(project) : npm(project)
+const lockOf = (files: SourceView) => lockFiles.find(([path]) => files.has(path))
+
+const pinOf = (workspace: DetectInput['workspace'], pkg: PackageJson): string | undefined =>
+  (workspace && readPackageJson(workspace.files)?.packageManager) ?? pkg.packageManager
+
+/** The one that is wanted; Bun without Node.js or where the service wants it, as it reads the lock files of the others. */
+export function choosePackageManager(input: DetectInput, pkg: PackageJson): PackageManager {
+  const { settings, toolchains, workspace } = input
+  const files = workspace?.files ?? input.files
+  const { name, reason } = wantedManager(input, pkg)
+  const packageManager = pinOf(workspace, pkg)
+  const project = { files, pkg: { ...pkg, packageManager }, isLocked: lockOf(files) !== undefined, reason }
+  if (name === 'bun') return bun(project)
+  if (settings.runtime === 'bun') return bun({ ...project, isLocked: false, reason: `${reason}; the service's runtime is bun` })
+  if (toolchains.tools.node === undefined || toolchains.tools.npm === undefined)
+    return bun({ ...project, isLocked: false, reason: `${reason}; there is no Node.js with npm on this server` })
+  if (name === 'pnpm') return pnpm(project)
+  return name === 'yarn' ? yarn(project) : npm(project)
 }
 
 interface Project {

@@ -1,8 +1,8 @@
+import { parseWish } from '../toolchains/node/choose-version.ts'
 import type { Tool } from '../toolchains/tool.ts'
-import type { PackageJson } from './package-json.ts'
 import type { SourceView } from './source-view.ts'
 
-interface Wish {
+export interface Wish {
   source: string
   wanted: string
   /** Where that is written otherwise than npm's ranges; empty where npm has no words for it. */
@@ -31,32 +31,14 @@ function describeWish({ source, wanted, range = wanted }: Wish, { what, title, t
   const asks = `${source} asks for ${isNodeByBun ? 'Node.js' : title} ${wanted}`
   if (isMet !== false) return `${asks}${isMet ? ', and has it' : ''}.`
   const gets = isNodeByBun ? `${what}, which acts as Node.js ${version}` : what
-  return `Warning: ${asks}, and gets ${gets}. If it does not work, ask the operator of this server to install what it asks for.`
+  const remedy = title === 'Node.js' ? 'let one place alone name a version' : 'ask the operator of this server to install what it asks for'
+  return `Warning: ${asks}, and gets ${gets}. If it does not work, ${remedy}.`
 }
 
-/** Major versions of Node.js by the code name of their long-term support, as https://nodejs.org/dist/index.json has them. */
-const ltsMajors: Readonly<Record<string, string>> = {
-  'lts/fermium': '14',
-  'lts/gallium': '16',
-  'lts/hydrogen': '18',
-  'lts/iron': '20',
-  'lts/jod': '22',
-  'lts/krypton': '24',
-}
-
-/** Undefined where the wish is no range of versions (`lts/*`): nothing can be said then. */
+/** Undefined where the wish names no versions (`lts/*`): nothing can be said then. */
 function isSatisfied(version: string, wanted: string): boolean | undefined {
-  const range = ltsMajors[wanted.toLowerCase()] ?? wanted
-  return /^[\d.\sx*<>=^~|v-]*\d[\d.\sx*<>=^~|v-]*$/i.test(range) ? Bun.semver.satisfies(version, range) : undefined
-}
-
-export function javascriptWishes(files: SourceView, { engines, volta }: PackageJson, title: 'Node.js' | 'Bun'): Wish[] {
-  const range = engines[title === 'Bun' ? 'bun' : 'node']
-  return [
-    ...(range === undefined ? [] : wish('engines', range)),
-    ...(title === 'Bun' ? [] : wish('volta', volta.node)),
-    ...(title === 'Bun' ? [] : ['.nvmrc', '.node-version'].flatMap((path) => wish(path, files.head(path)))),
-  ]
+  const wish = parseWish(wanted)
+  return wish?.kind === 'range' ? Bun.semver.satisfies(version, wish.range) : undefined
 }
 
 export const pythonWishes = (files: SourceView): Wish[] => [
@@ -81,9 +63,9 @@ function rangeOfBounds(specifiers: string): string {
   return /^(?:>=|<)\s*[\d.]+(?:\s*,\s*(?:>=|<)\s*[\d.]+)*$/.test(specifiers) ? specifiers.replaceAll(',', ' ') : ''
 }
 
-const MAX_WISH_LENGTH = 60
+const MAX_WISH_LENGTH = 200
 
-function wish(source: string, text: string | undefined): Wish[] {
+export function wish(source: string, text: string | undefined): Wish[] {
   const line = text?.split('\n').find((one) => one.trim() !== '' && !one.trim().startsWith('#'))
   const wanted = line?.trim().replace(/^v(?=\d)/, '')
   return wanted !== undefined && /^[\x20-\x7e]+$/.test(wanted) && wanted.length <= MAX_WISH_LENGTH ? [{ source, wanted }] : []

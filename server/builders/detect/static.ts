@@ -1,7 +1,7 @@
 import { join } from 'node:path/posix'
 import { AppError } from '../../../shared/error.ts'
-import type { FoundFramework } from './find-framework.ts'
-import { javascriptSteps, openProject } from './javascript.ts'
+import { type FoundFramework, findFramework } from './find-framework.ts'
+import { javascriptSteps, openProject, packageOf } from './javascript.ts'
 import { type BuildPlan, type DetectInput, planWithoutToolchain } from './plan.ts'
 import type { SourceView } from './source-view.ts'
 
@@ -11,7 +11,7 @@ const READY_FOLDERS = ['.', 'public', 'dist', 'build', 'out', '_site']
 
 export function detectStatic(input: DetectInput): BuildPlan {
   const { files, settings } = input
-  const project = files.has('package.json') ? openProject(input) : undefined
+  const project = isBuiltSite(input) ? openProject(input) : undefined
   const isBuilt = project !== undefined && javascriptSteps(input, project).some(({ name }) => name === 'build')
   const detected = isBuilt || settings.buildCommand ? builtFolders(input, project?.framework) : readyFolders(files)
   const publishPaths = settings.publishPath ? [settings.publishPath] : detected
@@ -29,6 +29,14 @@ export function detectStatic(input: DetectInput): BuildPlan {
     publishPaths: appDir === undefined ? publishPaths : publishPaths.map((path) => join(appDir, path)),
     runtimeEnv: {},
   }
+}
+
+/** Whether there is JavaScript to run for it; other sites are files already, though a package.json may lie beside them. */
+export function isBuiltSite({ files, settings, workspace }: DetectInput): boolean {
+  if (!files.has('package.json')) return false
+  const pkg = packageOf(files)
+  if (settings.buildCommand || pkg.scripts.build) return true
+  return findFramework({ files, pkg, appDir: workspace?.appDir ?? '', buildCommand: undefined })?.build !== undefined
 }
 
 /** @throws AppError `bad_request` where its framework gives no files. */

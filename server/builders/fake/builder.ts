@@ -31,6 +31,7 @@ export const createFakeBuilder = ({ keep }: FakeBuilderOptions): Builder => ({
     request.log('==> Build succeeded')
     return { artifact, launch: launchOf(request) }
   },
+  async tidy() {},
 })
 
 async function runStep({ env, log, runStep: run, signal }: BuildRequest, command: string): Promise<void> {

@@ -19,7 +19,7 @@ export interface Toolchains {
 }
 
 const titles: Record<ToolName, { title: string; remedy: string }> = {
-  node: { title: 'Node.js', remedy: 'install it (Debian: apt install nodejs npm)' },
+  node: { title: 'Node.js', remedy: 'install it (Debian: apt install nodejs npm), or set runtime to bun' },
   npm: { title: 'npm', remedy: 'install it (Debian: apt install npm)' },
   bun: { title: 'Bun', remedy: 'install it (npm install --global bun)' },
   python: { title: 'Python 3', remedy: 'install it (Debian: apt install python3 python3-venv)' },

@@ -24,10 +24,17 @@ async function treeWorld(): Promise<World> {
   const paths = pathsOf(dir)
   mkdirSync(paths.services)
   const artifacts = createReleaseFolders({ paths, config: { CP_DISK_RESERVE_MB: 0 } })
-  const config = { CP_BUILD_PATH: [], buildEnv: {} }
+  const config = { CP_BUILD_PATH: [], CP_TOOLCHAINS_MAX_MB: 4096, buildEnv: {} }
   return {
     artifacts,
-    builder: await openTreeBuilder({ paths, config, hasOwnNetworks: true, keep: artifacts.keep }),
+    builder: await openTreeBuilder({
+      paths,
+      config,
+      hasOwnNetworks: true,
+      foldersInUse: () => [],
+      whileThereIsRoom: (act) => act(new AbortController().signal),
+      keep: artifacts.keep,
+    }),
     leftovers: () => readdirSync(servicePathsOf(paths, 'srv-a').builds),
     dispose: () => rmSync(dir, { recursive: true, force: true }),
   }

@@ -81,15 +81,19 @@ describe('a JavaScript app', () => {
     expect(detect(files)).toMatchObject({ startCommand: command, runtime })
   })
 
-  test('is done by our own executable where no Node is installed', () => {
+  test('that asks for Bun is built by our own executable where no Node is installed', () => {
     const plan = detect(
-      { 'package.json': json({ ...deps, scripts: { build: 'x', start: 'node app.js' } }), 'package-lock.json': '{}' },
+      { 'package.json': json({ ...deps, scripts: { build: 'x', start: 'bun app.js' } }), 'package-lock.json': '{}' },
       {},
       onlyOurselves,
     )
     expect(commands(plan)).toEqual(['bun install --backend=copyfile', tellBlocked, 'bun run build'])
-    expect(plan).toMatchObject({ runtime: 'bun', startCommand: 'node app.js', runtimeEnv: { BUN_BE_BUN: '1', NODE_ENV: 'production' } })
+    expect(plan).toMatchObject({ startCommand: 'bun app.js', runtimeEnv: { BUN_BE_BUN: '1', NODE_ENV: 'production' } })
     expect(plan.pathEntries).toEqual(['node_modules/.bin', '/data/toolchain/stand-in', '/data/toolchain'])
+  })
+
+  test('that does not is refused where no Node is installed', () => {
+    expect(() => detect({ 'package.json': json(start) }, {}, onlyOurselves)).toThrow('Node.js is not installed on this server')
   })
 
   test('that never mentions Bun is run by Node without it', () => {
@@ -258,7 +262,7 @@ describe('a source', () => {
     [{ 'go.mod': '' }, 'Go is not installed on this server'],
     [{ 'Cargo.toml': '[package]\nname="x"' }, 'Rust is not installed on this server'],
     [{ 'main.py': '' }, 'Python 3 is not installed on this server'],
-    [{ 'package.json': json(start) }, 'Bun is not installed on this server'],
+    [{ 'package.json': json(start) }, 'Node.js is not installed on this server'],
   ])('%j names the toolchain that is missing', (files, message) => {
     expect(() => detect(files, {}, toolchainsOf())).toThrow(message)
   })

@@ -50,9 +50,9 @@ describe('the build log says what runs an app', () => {
     ])
   })
 
-  test('that is Bun where there is no Node.js', () => {
+  test('that is Bun for what asks for Bun where there is no Node.js', () => {
     for (const runtime of [{}, { runtime: 'node' as const }]) {
-      const plan = detect({ 'package.json': app() }, runtime, withoutNode)
+      const plan = detect({ 'package.json': app(), 'bun.lock': '' }, runtime, withoutNode)
       expect(plan.notes.at(-1)).toBe(
         'Runtime: Bun 1.4.5 (part of cpd), also where the app asks for node, npm or npx: there is no Node.js on this server.',
       )
@@ -61,9 +61,9 @@ describe('the build log says what runs an app', () => {
     }
   })
 
-  test('that is Node.js with npm by Bun where only npm is missing', () => {
+  test('that is Node.js with npm by Bun for what asks for Bun where only npm is missing', () => {
     const { npm: _, ...tools } = withNode.tools
-    const plan = detect({ 'package.json': app() }, {}, { ...withNode, tools })
+    const plan = detect({ 'package.json': app(), 'bun.lock': '' }, {}, { ...withNode, tools })
     expect(plan.pathEntries).toEqual(['node_modules/.bin', '/opt/node/bin', '/data/toolchain/stand-in', '/data/toolchain'])
     expect(plan.notes.at(-1)).toBe('Runtime: Node.js 20.11.1 (/opt/node/bin).')
   })
@@ -91,7 +91,7 @@ describe('the build log says what an app asks for', () => {
   })
 
   test('in what is no version at all, in no line', () => {
-    for (const text of ['', '\n', 'x'.repeat(100), '\u001b[2J', '20\u0000']) {
+    for (const text of ['', '\n', 'x'.repeat(300), '\u001b[2J', '20\u0000']) {
       expect(notes({ 'package.json': app(), '.nvmrc': text })).toHaveLength(1)
     }
     expect(notes({ 'package.json': app({ engines: { node: 20, npm: '10' } }) })).toHaveLength(1)
@@ -103,7 +103,7 @@ describe('the build log says what an app asks for', () => {
     expect(notes(files, { runtime: 'bun' }).slice(1)).toEqual([
       expect.stringContaining('Warning: engines asks for Bun >=2, and gets Bun 1.4.5.'),
     ])
-    expect(notes(files, {}, withoutNode)[1]).toContain(
+    expect(notes({ ...files, 'bun.lock': '' }, {}, withoutNode).join('\n')).toContain(
       `Warning: engines asks for Node.js 1, and gets Bun 1.4.5, which acts as Node.js ${process.versions.node}.`,
     )
   })

@@ -103,7 +103,7 @@ describe('a member', () => {
       '.',
       'npx --yes pnpm@9.1.0 install --frozen-lockfile --prod=false',
     ])
-    expect(steps(detect(pinned, {}, onlyOurselves))[0]).toEqual(['.', 'bun install --backend=copyfile'])
+    expect(steps(detect(pinned, { startCommand: 'bun .' }, onlyOurselves))[0]).toEqual(['.', 'bun install --backend=copyfile'])
   })
 
   test('runs the commands of its owner in its own folder', () => {

@@ -51,8 +51,8 @@ test.each(['ignores-sigterm', 'counter', 'websocket-sse', 'hostile', 'pre-deploy
   },
 )
 
-test('hello-js answers where nothing but our own executable is installed', { timeout: TIMEOUT_MS }, async () => {
-  const built = await bareBench.build('hello-js')
+test('hello-js answers by our own executable alone for a service that wants Bun', { timeout: TIMEOUT_MS }, async () => {
+  const built = await bareBench.build('hello-js', { runtime: 'bun' })
   expect(built.plan).toMatchObject({ runtime: 'bun', startCommand: 'node server.js' })
   expect(await firstAnswer(built)).toBe('hello-js 1\n')
 })
@@ -71,8 +71,8 @@ test('express is put in place from what an earlier build of the same lock file i
   expect(await firstAnswer(again), told(again)).toBe('express 1\n')
 })
 
-test('express is installed and run by our own executable where no Node is', { timeout: TIMEOUT_MS }, async () => {
-  const built = await bareBench.build('express')
+test('express is installed and run by our own executable for a service that wants Bun', { timeout: TIMEOUT_MS }, async () => {
+  const built = await bareBench.build('express', { runtime: 'bun' })
   expect(built.plan.steps.map((step) => step.command)).toEqual(['bun install --backend=copyfile', tellBlocked])
   expect(await firstAnswer(built), told(built)).toBe('express 1\n')
 })

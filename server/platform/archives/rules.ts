@@ -1,4 +1,4 @@
-import { AppError } from '../../../../shared/error.ts'
+import { AppError } from '../../../shared/error.ts'
 
 export interface ExtractLimits {
   maxBytes: number

@@ -3,7 +3,7 @@
  * The task comes as an argument, and the outcome leaves as a line of JSON; standard input ends when whoever started it is gone.
  */
 import { writeFileSync, writeSync } from 'node:fs'
-import { AppError, messageOf } from '../../../../shared/error.ts'
+import { AppError, messageOf } from '../../../shared/error.ts'
 import { type ExtractOptions, extractArchive } from './archive.ts'
 import { refuseArchive } from './rules.ts'
 import type { ExtractResult } from './target.ts'

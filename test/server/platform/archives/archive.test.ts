@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type ArchiveFormat, extractArchive } from '../../../../../server/apps/sources/extract/archive.ts'
-import { DEFAULT_EXTRACT_LIMITS, type ExtractLimits } from '../../../../../server/apps/sources/extract/rules.ts'
-import { hashTree } from '../../../../../server/runtime/artifacts/content-hash.ts'
-import { AppError } from '../../../../../shared/error.ts'
-import { type TarEntry, tar, tarGz, type ZipEntry, zip } from '../../../../support/archives.ts'
+import { type ArchiveFormat, extractArchive } from '../../../../server/platform/archives/archive.ts'
+import { DEFAULT_EXTRACT_LIMITS, type ExtractLimits } from '../../../../server/platform/archives/rules.ts'
+import { hashTree } from '../../../../server/runtime/artifacts/content-hash.ts'
+import { AppError } from '../../../../shared/error.ts'
+import { type TarEntry, tar, tarGz, type ZipEntry, zip } from '../../../support/archives.ts'
 
 let box: string
 beforeEach(async () => {

@@ -3,11 +3,11 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { extractIsolated } from '../../../../../server/apps/sources/extract/isolated.ts'
-import { DEFAULT_EXTRACT_LIMITS as limits } from '../../../../../server/apps/sources/extract/rules.ts'
-import { spawnProcess } from '../../../../../server/platform/process/spawn.ts'
-import { tarGz } from '../../../../support/archives.ts'
-import { until } from '../../../../support/until.ts'
+import { extractIsolated } from '../../../../server/platform/archives/isolated.ts'
+import { DEFAULT_EXTRACT_LIMITS as limits } from '../../../../server/platform/archives/rules.ts'
+import { spawnProcess } from '../../../../server/platform/process/spawn.ts'
+import { tarGz } from '../../../support/archives.ts'
+import { until } from '../../../support/until.ts'
 
 let box = ''
 beforeEach(async () => {
@@ -62,7 +62,7 @@ test('ends with the reason when aborted, and leaves nothing', async () => {
 
 test('ends with whoever wanted it, however that ended, and leaves nothing', async () => {
   const task = await taskOf(await manyFiles())
-  const module = import.meta.resolve('../../../../../server/apps/sources/extract/isolated.ts')
+  const module = import.meta.resolve('../../../../server/platform/archives/isolated.ts')
   const script = `const { extractIsolated } = await import(${JSON.stringify(module)}); await extractIsolated(${JSON.stringify(task)})`
   const parent = spawnProcess([process.execPath, '-e', script], { env: { BUN_BE_BUN: '1' } })
   await until('it has begun', () => existsSync(task.into))

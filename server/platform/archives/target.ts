@@ -1,6 +1,6 @@
 import { chmod, copyFile, mkdir, open, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeAll } from '../../../platform/files/write-all.ts'
+import { writeAll } from '../files/write-all.ts'
 import { checkLinks, type TreeNode } from './links.ts'
 import { type ExtractLimits, fileMode, parseEntryPath, refuseArchive, refuseEntry } from './rules.ts'
 

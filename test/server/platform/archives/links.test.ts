@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkLinks, type TreeNode } from '../../../../../server/apps/sources/extract/links.ts'
+import { checkLinks, type TreeNode } from '../../../../server/platform/archives/links.ts'
 
 const HOPS = 39
 const DETOUR = 'a/../'.repeat(200)

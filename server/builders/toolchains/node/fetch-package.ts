@@ -1,0 +1,50 @@
+import { readdir, rename, symlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { extractIsolated } from '../../../platform/archives/isolated.ts'
+import { DEFAULT_EXTRACT_LIMITS } from '../../../platform/archives/rules.ts'
+import { ensureFolder } from '../../../platform/service-folders.ts'
+import { download, type Fetching, Unfetched } from '../registry/download.ts'
+import type { Dist } from '../registry/npm-registry.ts'
+
+const MIB = 1024 * 1024
+
+/** Node.js has 52 MB packed, 187 MB unpacked, in three thousand files. */
+const MOST_PACKED_BYTES = 128 * MIB
+const MOST_UNPACKED_BYTES = 384 * MIB
+const LIMITS = { ...DEFAULT_EXTRACT_LIMITS, maxBytes: MOST_UNPACKED_BYTES, maxFiles: 20_000 }
+
+/** What a package takes on the disk until it is whole. */
+export const MOST_PACKAGE_BYTES = MOST_PACKED_BYTES + MOST_UNPACKED_BYTES
+
+const MB = 1_000_000
+const TOLD_EACH_BYTES = 10 * MB
+
+interface PackageFetch extends Fetching {
+  dist: Dist
+  log(line: string): void
+}
+
+/** Fetches a package of npm into a folder, which it makes, and verifies it before it is unpacked. @throws Unfetched; what unpacking throws. */
+export async function fetchPackage(into: string, { dist, log, env, signal }: PackageFetch): Promise<void> {
+  const [archive, unpacked] = [join(dirname(into), 'archive.tgz'), join(dirname(into), 'unpacked')]
+  let told = 0
+  const progress = (bytes: number) => {
+    if (bytes - told < TOLD_EACH_BYTES) return
+    told = bytes
+    log(`    … ${Math.floor(bytes / MB)} MB`)
+  }
+  await download(new URL(dist.tarball), { into: archive, integrity: dist.integrity, mostBytes: MOST_PACKED_BYTES, env, signal, progress })
+  await extractIsolated({ path: archive, format: 'tar.gz', into: unpacked, limits: LIMITS, signal })
+  const [folder, ...others] = await readdir(unpacked)
+  if (folder === undefined || others.length > 0) throw new Unfetched(`${dist.tarball} is no package of npm`)
+  await rename(join(unpacked, folder), into)
+}
+
+/** Lays npm out as it stands beside a Node.js, with `npm` and `npx` among the programs. */
+export async function fetchNpm(into: string, options: PackageFetch): Promise<void> {
+  const modules = join(into, 'lib/node_modules')
+  for (const folder of [into, join(into, 'bin'), join(into, 'lib'), modules]) await ensureFolder(folder, 0o755, { uid: 0, gid: 0 })
+  await fetchPackage(join(dirname(into), 'npm'), options)
+  await rename(join(dirname(into), 'npm'), join(modules, 'npm'))
+  for (const name of ['npm', 'npx']) await symlink(`../lib/node_modules/npm/bin/${name}-cli.js`, join(into, 'bin', name))
+}

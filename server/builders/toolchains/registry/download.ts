@@ -1,0 +1,114 @@
+import { open } from 'node:fs/promises'
+import { AppError } from '../../../../shared/error.ts'
+import { diskFull, isDiskFull } from '../../../platform/files/disk-full.ts'
+import { writeAll } from '../../../platform/files/write-all.ts'
+import { type BuildEnv, fetchOptions, npmSettings } from './way.ts'
+
+/** Something could not be had from where it is published; the message says why, as the end of a sentence. */
+export class Unfetched extends Error {}
+
+export interface Fetching {
+  env: BuildEnv
+  signal: AbortSignal
+}
+
+interface Bounds {
+  mostBytes: number
+  accept?: string
+}
+
+const ATTEMPTS = 3
+const PAUSE_MS = 500
+/** A registry that sends nothing for so long will not either in the next minute. */
+const SILENCE_MS = 30_000
+
+/** @throws Unfetched; the signal's reason when aborted. */
+export async function fetchText(url: URL, options: Fetching & Bounds): Promise<string> {
+  return await patiently(options.signal, async () => {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of bytesOf(url, options)) chunks.push(chunk)
+    return Buffer.concat(chunks).toString('utf8')
+  })
+}
+
+export interface Download extends Fetching, Bounds {
+  into: string
+  /** One sha512 of subresource integrity, in base64, as the registry tells it. */
+  integrity: string
+  progress?: (bytes: number) => void
+}
+
+/** Streams an archive into a file and holds it against its hash. @throws Unfetched; AppError unavailable on a full disk; the signal's reason. */
+export async function download(url: URL, options: Download): Promise<void> {
+  await patiently(options.signal, async () => {
+    const digest = await store(url, options)
+    const wanted = options.integrity.split(/\s+/).filter((one) => one.startsWith('sha512-'))
+    if (!wanted.some((one) => one.split('?')[0] === `sha512-${digest}`))
+      throw new Unfetched(`what ${url.host} sent is not what its list says`)
+  })
+}
+
+async function store(url: URL, options: Download): Promise<string> {
+  const hash = new Bun.CryptoHasher('sha512')
+  const file = await open(options.into, 'w', 0o600)
+  let bytes = 0
+  try {
+    for await (const chunk of bytesOf(url, options)) {
+      hash.update(chunk)
+      bytes += chunk.length
+      await writeAll(file, chunk)
+      options.progress?.(bytes)
+    }
+  } catch (error) {
+    throw isDiskFull(error) ? diskFull(error) : error
+  } finally {
+    await file.close()
+  }
+  return hash.digest('base64')
+}
+
+async function* bytesOf(url: URL, { env, signal, accept, mostBytes }: Fetching & Bounds): AsyncGenerator<Uint8Array> {
+  const silence = new AbortController()
+  const isSilent = () => silence.abort(new Unfetched(`${url.host} sent nothing for ${SILENCE_MS / 1000} s`))
+  let timer = setTimeout(isSilent, SILENCE_MS)
+  try {
+    const given = await fetchOptions(npmSettings(env), url)
+    // What a server packs once more for the way would be unpacked, and no longer be what was hashed.
+    const headers = { ...given.headers, ...(accept !== undefined && { accept }), 'accept-encoding': 'identity', 'user-agent': 'cpd' }
+    const response = await fetch(url, { ...given, headers, signal: AbortSignal.any([signal, silence.signal]) })
+    if (!response.ok) throw new Refused(`${url.host} answered ${response.status} for ${url.pathname}`)
+    let bytes = 0
+    for await (const chunk of response.body ?? []) {
+      clearTimeout(timer)
+      timer = setTimeout(isSilent, SILENCE_MS)
+      bytes += chunk.length
+      if (bytes > mostBytes) throw new Refused(`${url.host} sent more than ${mostBytes} bytes for ${url.pathname}`)
+      yield chunk
+    }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** An answer that will not change when it is asked for again. */
+class Refused extends Unfetched {}
+
+async function patiently<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      signal.throwIfAborted()
+      return await work()
+    } catch (error) {
+      signal.throwIfAborted()
+      const problem = explain(error)
+      if (!(problem instanceof Unfetched) || problem instanceof Refused || attempt === ATTEMPTS) throw problem
+      await Bun.sleep(PAUSE_MS * attempt)
+    }
+  }
+}
+
+/** Errors of the connection have a code, and no words that people understand. */
+function explain(error: unknown): unknown {
+  if (error instanceof AppError || !(error instanceof Error) || !('code' in error) || 'syscall' in error) return error
+  return new Unfetched(`it cannot be reached (${error.code})`, { cause: error })
+}

@@ -1,0 +1,48 @@
+export interface Entry {
+  /** What it is and its version: `node-22.11.0`. */
+  name: string
+  /** Milliseconds since 1970. */
+  usedAt: number
+}
+
+const ENTRY = /^([a-z]+)-(\d[\w.+-]*)$/
+
+export const isEntryName = (name: string): boolean => ENTRY.test(name)
+
+export const toolOf = ({ name }: Entry): string => ENTRY.exec(name)?.[1] ?? name
+
+/** What people call an entry: `Node.js 22.11.0`. */
+export const titleOf = (name: string): string => name.replace(/^node-/, 'Node.js ').replace('-', ' ')
+
+interface Uses {
+  /** Names of entries that releases stand on. */
+  named: ReadonlySet<string>
+  now: number
+}
+
+/** A build stands on what it was given though no release names it yet. None takes longer than a day (CP_BUILD_TIMEOUT_SECONDS). */
+const KEPT_MS = 25 * 3_600_000
+
+interface Standing extends Omit<Uses, 'named'> {
+  /** Undefined while nobody can tell. */
+  named: ReadonlySet<string> | undefined
+  /** Whether a running build stands on it. */
+  isHeld(name: string): boolean
+}
+
+/** A build that has ended has its release named within that. */
+const SETTLING_MS = 60_000
+
+/** Entries that may go at once to make room, the one unused for longest first. */
+export function spareEntries(entries: readonly Entry[], { named, isHeld, now }: Standing): Entry[] {
+  if (named === undefined) return []
+  const spare = entries.filter(({ name, usedAt }) => now - usedAt > SETTLING_MS && !named.has(name) && !isHeld(name))
+  return spare.sort((a, b) => a.usedAt - b.usedAt)
+}
+
+/** Entries that nobody needs, the one unused for longest first. The newest used of each tool stays: it is what the next app is likely to want. */
+export function unusedEntries(entries: readonly Entry[], { named, now }: Uses): Entry[] {
+  const oldestFirst = [...entries].sort((a, b) => a.usedAt - b.usedAt)
+  const newest = new Map(oldestFirst.map((entry) => [toolOf(entry), entry]))
+  return oldestFirst.filter((entry) => now - entry.usedAt > KEPT_MS && !named.has(entry.name) && newest.get(toolOf(entry)) !== entry)
+}

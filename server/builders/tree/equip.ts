@@ -1,0 +1,44 @@
+/** The toolchains that a build is given: what the machine has, and what the store keeps or fetches. */
+import { join, relative } from 'node:path'
+import type { DetectInput } from '../detect/plan.ts'
+import { nodeNeed } from '../detect/toolchain-needs.ts'
+import type { BuilderSettings } from '../settings.ts'
+import { provideNode } from '../toolchains/node/provide-node.ts'
+import type { Keeping } from '../toolchains/store/room.ts'
+import { titleOf, unusedEntries } from '../toolchains/store/rules.ts'
+import type { StoreReader, ToolchainStore } from '../toolchains/store/store.ts'
+import type { Toolchains } from '../toolchains/tool.ts'
+
+export interface Equipping {
+  store: StoreReader
+  config: Pick<BuilderSettings, 'buildEnv'>
+  log(line: string): void
+  signal: AbortSignal
+}
+
+/** @throws AppError `bad_request` saying what is not to be had and why; the signal's reason when aborted. */
+export async function equip(input: DetectInput, { store, config, log, signal }: Equipping): Promise<Toolchains> {
+  const need = nodeNeed(input)
+  if (need === undefined) return input.toolchains
+  return await provideNode(input.toolchains, need, { store, env: config.buildEnv, log, signal })
+}
+
+/** A store that fetches nothing: it tells what a build would have it fetch, and where that would stand. */
+export const withoutFetching = (store: StoreReader, tell: (title: string) => void): StoreReader => ({
+  ...store,
+  async ensure(name) {
+    const found = await store.find(name)
+    if (found === undefined) tell(titleOf(name))
+    return found ?? join(store.dir, name)
+  },
+})
+
+/** Takes away what neither a release nor a recent build stands on. */
+export async function tidy(store: ToolchainStore, { foldersInUse }: Pick<Keeping, 'foldersInUse'>): Promise<void> {
+  const entries = await store.entries()
+  if (unusedEntries(entries, { named: new Set(), now: Date.now() }).length === 0) return
+  const folders = foldersInUse()
+  if (folders === undefined) return
+  const named = new Set([...folders].map((folder) => relative(store.dir, folder)))
+  for (const entry of unusedEntries(entries, { named, now: Date.now() })) await store.remove(entry)
+}
