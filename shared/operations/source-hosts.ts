@@ -55,7 +55,7 @@ const webhook = {
   tag,
   stream: { contentTypes: ['application/json'], maxBytes: maxDeliveryBytes, description: 'fixed' },
   responses: { 202: null },
-  errors: ['payload_too_large'],
+  errors: ['payload_too_large', 'unauthorized'],
 } as const
 
 const code = Type.Optional(Type.String({ maxLength: 512, description: 'What GitHub gives for the account', 'x-secret': true }))

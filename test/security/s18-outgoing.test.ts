@@ -40,6 +40,7 @@ const connecting: Record<string, string> = {
   'server/platform/network/byte-stream.ts': 'databases that are tunneled to, at the address the engine gave them',
   'server/platform/key-value/snapshot.ts': 'key-value stores, at the address the engine gave them',
   'server/platform/network/dial.ts': 'instances that are probed, at the address the engine gave them',
+  'server/builders/toolchains/registry/download.ts': "the registry of npm: the operator's setting, and where its list has the archives",
   'server/platform/mail/mailer.ts': "the mail server: the operator's setting",
   'server/identity/oauth/providers/apple.ts': "the library's client, given that way out: the operator's issuer in the place of Apple",
   'server/identity/oauth/providers/client.ts': 'hands the library its way out, which is server/platform/outgoing/send.ts',

@@ -29,10 +29,13 @@ async function bundleInto(folder: string, { source, name }: { source: string; na
 const placesOfSources: BunPlugin = {
   name: 'places-of-sources',
   setup(build) {
-    build.onLoad({ filter: /\/server\/(?:apps|runtime)\/.*\/(?:embedded|programs|pack-isolated|isolated)\.ts$/ }, async ({ path }) => ({
-      contents: (await readFile(path, 'utf8')).replaceAll('import.meta.dirname', JSON.stringify(dirname(path))),
-      loader: 'ts',
-    }))
+    build.onLoad(
+      { filter: /\/server\/(?:apps|platform|runtime)\/.*\/(?:embedded|programs|pack-isolated|isolated)\.ts$/ },
+      async ({ path }) => ({
+        contents: (await readFile(path, 'utf8')).replaceAll('import.meta.dirname', JSON.stringify(dirname(path))),
+        loader: 'ts',
+      }),
+    )
     build.onResolve({ filter: /^swagger-ui-dist\// }, ({ path }) => ({ path: fileURLToPath(import.meta.resolve(path)), external: true }))
   },
 }

@@ -19,7 +19,7 @@ const ATTRIBUTES = '* -export-ignore -export-subst -ident\n'
 
 export const pendingRef = (pushId: string, index: number): string => `${PENDING}${pushId}/${index}`
 
-type Given = Pick<AppContext, 'db' | 'paths' | 'now'>
+type Given = Pick<AppContext, 'db' | 'paths' | 'now' | 'stopping'>
 
 interface Owned {
   id: string
@@ -32,18 +32,32 @@ export const repositoryOf = (paths: Paths, { id, uid }: Owned): Repository => ({
   uid,
 })
 
+/** Repositories that are being made, by their folders: whoever asks for one meanwhile waits for it. */
+const beingMade = new Map<string, Promise<void>>()
+
 /** Makes the repository where there is none. @throws AppError not_configured without git. */
-export async function ensureRepository({ db, paths, now }: Given, service: Owned, signal: AbortSignal): Promise<Repository> {
+export async function ensureRepository(context: Given, service: Owned, signal: AbortSignal): Promise<Repository> {
   requireGit()
-  const repository = repositoryOf(paths, service)
-  if (repositoryRow(db, service.id) !== undefined && existsSync(repository.folder)) return repository
+  const repository = repositoryOf(context.paths, service)
+  if (repositoryRow(context.db, service.id) !== undefined && existsSync(repository.folder)) return repository
+  const made = beingMade.get(repository.folder) ?? make(context, { service, repository }).finally(() => beingMade.delete(repository.folder))
+  beingMade.set(repository.folder, made)
+  await made
+  signal.throwIfAborted()
+  return repository
+}
+
+/** Several may wait for it, so that no client's leaving ends it. */
+async function make(
+  { db, paths, now, stopping: signal }: Given,
+  { service, repository }: { service: Owned; repository: Repository },
+): Promise<void> {
   await ensureServiceFolders(paths, service)
   await ensureFolder(repository.folder, USERS_ALONE, { uid: service.uid, gid: service.uid })
   await runGit(repository, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', '.'], { signal })
   await runBeside(repository, ['mkdir', '-p', 'info'], { signal })
   await runBeside(repository, ['tee', 'info/attributes'], { input: ATTRIBUTES, signal })
   noteRepository(db, service.id, now())
-  return repository
 }
 
 /** Where each ref points, those of pushes under way included. */

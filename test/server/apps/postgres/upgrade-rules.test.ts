@@ -55,7 +55,7 @@ describe('the way back', () => {
 
   test('is there for a day, on the volume that was upgraded', () => {
     expect(requireWayBack(datastore, upgrade, 99)).toBe(upgrade)
-    expect(() => requireWayBack(datastore, upgrade, 100)).toThrow('which is over. A recovery makes')
+    expect(() => requireWayBack(datastore, upgrade, 100)).toThrow('and is gone. A recovery makes')
     expect(() => requireWayBack({ ...datastore, volumeId: 'dsk-2' }, upgrade, 99)).toThrow('The standby of shop has taken its place')
     expect(() => requireWayBack(datastore, undefined, 99)).toThrow('was not upgraded')
     expect(() => requireWayBack(datastore, { ...upgrade, step: 'returned' }, 99)).toThrow('was not upgraded')

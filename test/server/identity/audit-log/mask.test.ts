@@ -27,6 +27,11 @@ function shownIn(value: unknown, name: string, found: Set<string>): Set<string> 
 
 /** Each of these was looked at: it holds no secret. A new field of a request is either hidden, or has to be added here. */
 const harmless = [
+  'commitId',
+  'installation',
+  'installationId',
+  'installation_id',
+  'setup_action',
   'repo',
   'region',
   'paths',
