@@ -3,7 +3,6 @@ import { OneOf } from './schema.ts'
 import { BuildCommand, RelativePath, runtimes, StartCommand } from './service-details.ts'
 import { serviceTypes } from './service-type.ts'
 
-/** Settings to plan with: they go before those of the service, where one is named. */
 export const DeployPlanQuery = Type.Object({
   serviceId: Type.Optional(Type.String({ description: 'The service whose settings count; absent for one that is not there yet' })),
   type: Type.Optional(OneOf(serviceTypes, 'Type of a service that is not there yet; `web_service` where absent')),
@@ -21,7 +20,6 @@ const PlannedStep = Type.Object({
   dir: Type.Optional(Type.String({ description: 'The folder below `rootDir` that it runs in' })),
 })
 
-/** What a deploy of a source would do, and why. */
 export const DeployPlan = Type.Object({
   type: OneOf(serviceTypes),
   runtime: Type.String({ examples: ['node'], description: '`shell` for what is started by a command alone, `static` for files' }),

@@ -2,11 +2,9 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Id } from './id.ts'
 import { OneOf, PageQuery, StrictObject, Time } from './schema.ts'
 
-/** Where repositories stand. */
 export const sourceHostNames = ['github', 'gitea'] as const
 export type SourceHostName = (typeof sourceHostNames)[number]
 
-/** What people call each. */
 export const sourceHostTitles: Readonly<Record<SourceHostName, string>> = { github: 'GitHub', gitea: 'Gitea or Forgejo' }
 
 /** Page of the server on which a browser connects a host. */

@@ -15,7 +15,6 @@ export interface Planned {
   files: readonly SourceFile[]
 }
 
-/** Prints what a deploy of these files would do. Nothing is made or changed by it. */
 export async function planDeploy(context: Context, { name, options, files }: Planned): Promise<void> {
   const service = await findService(context, name)
   const type = options.type ?? service?.type ?? (await detectType(files, options.rootDir))

@@ -27,7 +27,6 @@ export async function uploadSource(context: Context, { serviceId, files }: Uploa
   return deployId
 }
 
-/** Sends the files as a tar.gz to be looked at. */
 export const planOf = (context: Context, { query, files }: { query: DeployPlanQuery; files: readonly SourceFile[] }): Promise<DeployPlan> =>
   sendFiles(context, files, (sending) => context.client.upload('planDeploy', { params: {}, query, ...sending }))
 

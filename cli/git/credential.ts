@@ -5,7 +5,6 @@ import { type Credential, readCredentials } from '../session/credentials.ts'
 
 export interface Asked {
   origin: string
-  /** The stored login that the remote names as its user. */
   username: string | undefined
 }
 
@@ -20,7 +19,6 @@ export function readAsked(text: string): Asked | undefined {
 /** The lines that answer with a key. Names of logins have colons, which no user of HTTP Basic may have (RFC 7617, section 2). */
 export const writeAnswer = ({ token }: Credential): string => `username=cpctl\npassword=${token}\n`
 
-/** The key for a server, and for no other. @throws CliError where there is none, saying how to get one. */
 export async function credentialFor(context: Context, asked: Asked): Promise<Credential> {
   const credential = (await givenFor(context, asked)) ?? (await storedFor(context, asked))
   if (credential === undefined)
@@ -33,7 +31,6 @@ export async function credentialFor(context: Context, asked: Asked): Promise<Cre
 
 const leadsTo = (url: string, { origin }: Asked): boolean => new URL(url).origin === origin
 
-/** What the environment or an option says, where that is of this server. */
 async function givenFor(context: Context, asked: Asked): Promise<Credential | undefined> {
   const { settings, givenUrl, givenContext } = context
   if (settings.token === undefined && givenUrl === undefined && givenContext === undefined) return undefined

@@ -17,7 +17,6 @@ export async function askGit(folder: string, args: readonly string[]): Promise<S
   return { exitCode, stdout: stdout.trim(), stderr: stderr.trim() }
 }
 
-/** Runs git to its end. @throws CliError in its own words where it fails. */
 export async function runGit(folder: string, args: readonly string[]): Promise<string> {
   const { exitCode, stdout, stderr } = await askGit(folder, args)
   if (exitCode === 0) return stdout

@@ -7,7 +7,6 @@ export interface Remote {
   login: string | undefined
 }
 
-/** The address of a service's repository. */
 export const repositoryUrl = (server: string, { ownerId, name }: { ownerId: string; name: string }): string =>
   `${server}/git/${ownerId}/${encodeURIComponent(name)}.git`
 

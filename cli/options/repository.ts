@@ -3,7 +3,6 @@ import type { ServicePatch } from '../../shared/service.ts'
 import { present } from '../base/present.ts'
 import { gather } from './values.ts'
 
-/** Where a service is deployed from, as options of those commands that make and change services. */
 export interface RepositoryOptions {
   repo?: string
   branch?: string
@@ -26,7 +25,6 @@ export const addRepositoryOptions = (command: Command): Command =>
     .option('--filter <globs>', 'Paths that a push has to change to be deployed, such as apps/web/**', gather)
     .option('--filter-ignore <globs>', 'Paths whose change alone deploys nothing, such as docs/**', gather)
 
-/** The part of a service's body that the options stand for. */
 export function repositoryInput({ repo, branch, autoDeploy, filter, filterIgnore }: RepositoryOptions) {
   const buildFilter =
     filter === undefined && filterIgnore === undefined ? undefined : present({ paths: filter, ignoredPaths: filterIgnore })

@@ -21,7 +21,6 @@ export async function confirmByName(context: Pick<Context, 'io'>, name: string, 
   if (typed.trim() !== name) throw usageError('The name does not match: nothing was done.')
 }
 
-/** A secret from a pipe or file: on a terminal it would be shown while it is typed. */
 export async function piped({ io }: Context, option: string): Promise<string> {
   if (io.stdin.isTty) throw usageError(`${option} reads from a pipe, and standard input is a terminal.`, `Leave out ${option} to be asked.`)
   return io.stdin.text()

@@ -5,10 +5,8 @@ import type { Context } from '../session/context.ts'
 import { ask, piped } from '../session/prompt.ts'
 import { clean } from '../terminal/text.ts'
 
-/** How long a browser is given, as the server does. */
 const MAX_WAIT_MS = 15 * 60_000
 
-/** Opens the page that leads to GitHub, and waits for the account. @throws Interrupted on Ctrl-C. */
 export async function connectByBrowser({ client, io, note }: Context): Promise<SourceHostInstallation> {
   const before = await client.call('getGithubStatus')
   const page = before.providers[0]?.connectUrl ?? ''
@@ -28,7 +26,6 @@ export async function connectByBrowser({ client, io, note }: Context): Promise<S
 const newIn = ({ installations }: SourceHostStatus, before: SourceHostStatus): SourceHostInstallation | undefined =>
   installations.find(({ id }) => before.installations.every((earlier) => earlier.id !== id))
 
-/** Asks for an access token, and connects its account. */
 export async function connectByToken(context: Context, isPiped: boolean): Promise<SourceHostInstallation> {
   const token = isPiped ? await piped(context, '--token-stdin') : await askForToken(context)
   return context.client.call('connectGitea', { body: { token: token.trim() } })

@@ -38,10 +38,8 @@ export interface Ways {
   remove(replica: { id: string }): Promise<void>
 }
 
-/** What became of a ref that a push of git was to move. */
 export interface RefOutcome {
   ref: string
-  /** Why it was refused; absent for one that was taken. */
   refusal?: string
 }
 
@@ -61,7 +59,6 @@ export interface AppWork {
   deployEnded(deployId: string): void
   /** Sees to it that a database that goes can be recovered, before anything of it is taken away. Repeatable. */
   keepLastBackup(datastoreId: string): Promise<void>
-  /** Whether a backup of a datastore is being taken now. */
   isBackingUp(datastoreId: string): boolean
   /** Returns when backups have all of the log that a database has written, or do not get it. */
   untilLogReceived(datastoreId: string): Promise<void>

@@ -11,22 +11,27 @@ const ROUNDS = 11
 const GOAL_MS = 300
 const GOAL_ROLLBACK_MS = 1000
 
-const apps = [
+const benchApps = [
   { name: 'static site', folder: 'test/fixtures/apps/static-plain', type: 'static_site' },
   { name: 'app without dependencies', folder: 'test/fixtures/apps/hello-js', type: 'web_service' },
 ] as const
 
 /** Upload to live beyond the build, and rollback to live, against unpacking and starting the same folder by hand. */
-export async function run(): Promise<void> {
+export const run = (): Promise<void> => withEachApp(measure)
+
+export type BenchApp = (typeof benchApps)[number]
+
+/** Measures one app after the other on one server. */
+export async function withEachApp(act: (server: RunningServer, app: BenchApp) => Promise<void>): Promise<void> {
   const server = await startServer()
   try {
-    for (const app of apps) await measure(server, app)
+    for (const app of benchApps) await act(server, app)
   } finally {
     await server.stop()
   }
 }
 
-async function measure(server: RunningServer, { name, folder, type }: (typeof apps)[number]): Promise<void> {
+async function measure(server: RunningServer, { name, folder, type }: BenchApp): Promise<void> {
   const archive = await pack(folder)
   const { service } = await server.call<{ service: Service }>(pathOf('createService'), {
     method: 'POST',
@@ -81,7 +86,7 @@ export async function buildMs(server: RunningServer, serviceId: string, deployId
 }
 
 /** By hand: unpack, and for an app start it and wait for its first answer. */
-async function bare(archive: Blob, type: (typeof apps)[number]['type']): Promise<number> {
+async function bare(archive: Blob, type: BenchApp['type']): Promise<number> {
   const dir = await mkdtemp(join(tmpdir(), 'cpd-bench-bare-'))
   const begun = performance.now()
   const tar = Bun.spawn(['tar', 'xz', '-C', dir], { stdin: archive })

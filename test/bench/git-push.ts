@@ -3,33 +3,21 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Deploy } from '../../shared/deploy.ts'
 import type { Service } from '../../shared/service.ts'
-import { buildMs } from './deploy.ts'
-import { median, pathOf, type RunningServer, startServer, TOKEN } from './running-server.ts'
+import { type BenchApp, buildMs, withEachApp } from './deploy.ts'
+import { median, pathOf, type RunningServer, TOKEN } from './running-server.ts'
 
 const ROUNDS = 11
 const GOAL_MS = 1000
 
-const apps = [
-  { name: 'static-site', folder: 'test/fixtures/apps/static-plain', type: 'static_site' },
-  { name: 'app', folder: 'test/fixtures/apps/hello-js', type: 'web_service' },
-] as const
-
 /** `git push` to live beyond the build, from the start of git to its end, against `cpctl deploy` of the same folder. */
-export async function run(): Promise<void> {
-  const server = await startServer()
-  try {
-    for (const app of apps) await measure(server, app)
-  } finally {
-    await server.stop()
-  }
-}
+export const run = (): Promise<void> => withEachApp(measure)
 
-async function measure(server: RunningServer, { name, folder, type }: (typeof apps)[number]): Promise<void> {
+async function measure(server: RunningServer, { name, folder, type }: BenchApp): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'cpd-bench-push-'))
   await cp(folder, dir, { recursive: true })
   const { service } = await server.call<{ service: Service }>(pathOf('createService'), {
     method: 'POST',
-    body: JSON.stringify({ type, name }),
+    body: JSON.stringify({ type, name: name.replaceAll(' ', '-') }),
   })
   const address = `${server.apiUrl}/git/${service.ownerId}/${service.id}.git`
   await git(dir, 'init', '-q', '-b', 'main')

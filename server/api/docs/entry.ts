@@ -23,7 +23,6 @@ export function openApiEntry(id: string, operation: Operation, components: Compo
   }
 }
 
-/** Ways to say who one is, of which one is enough. */
 const securityOf = ({ access, takesBasic }: Operation): JsonObject[] =>
   access === 'public' ? [] : [{ bearer: [] }, { session: [] }, ...(takesBasic ? [{ basic: [] }] : [])]
 

@@ -1,4 +1,3 @@
-/** What a deploy of an upload would do, told without doing it. */
 import type { DeployPlan, DeployPlanQuery } from '../../../shared/deploy-plan.ts'
 import { invalidValue } from '../../../shared/error.ts'
 import type { BuildSettings } from '../../builders/port.ts'

@@ -14,7 +14,6 @@ import { deployById, findDeploy, insertDeploy, previousLive, type StoredDeploy, 
 
 export interface DeployRequest extends DeployCreate {
   trigger: DeployTrigger
-  /** Message of the commit, where it is known before it is fetched. */
   commitMessage?: string
 }
 

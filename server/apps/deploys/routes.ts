@@ -22,7 +22,6 @@ type DeployIds = Extract<
 
 const triggerOf = (actor: Actor): 'manual' | 'api' => (actor.type === 'user' ? 'manual' : 'api')
 
-/** @throws AppError bad_request for a request without a body. */
 function uploadIn({ body, headers }: Request): Pick<Upload<never>, 'body' | 'contentType' | 'expectedBytes'> {
   if (body === null) throw new AppError('bad_request', 'The body is empty. Send a tar.gz or zip archive.')
   const length = headers.get('content-length')

@@ -1,4 +1,3 @@
-/** What git is told before it pushes or fetches, and what it fetches. */
 import { AppError } from '../../../shared/error.ts'
 import type { AppContext } from '../context.ts'
 import type { StoredService } from '../services/store.ts'
@@ -12,7 +11,6 @@ const MAX_ADVERTISED_BYTES = 8 * 1024 * 1024
 const LONGEST_FETCH_MS = 30 * 60_000
 const versions = /^version=[012]$/
 
-/** The version of the protocol that a client asks for, where that is one. A push knows no second. */
 export function protocolOf({ headers }: Request, service: GitService): string | undefined {
   const asked = headers.get('git-protocol') ?? ''
   return service === 'git-upload-pack' && versions.test(asked) ? asked : undefined
@@ -24,7 +22,6 @@ interface Asked {
   signal: AbortSignal
 }
 
-/** The refs and abilities of the repository, as git tells them first. */
 export async function advertise(
   context: AppContext,
   { service, request, signal }: Asked,
@@ -43,7 +40,6 @@ export async function advertise(
   return new Uint8Array(Buffer.concat([pktLine(`# service=${name}\n`), FLUSH, bytes]))
 }
 
-/** What a client asks to fetch, piece by piece as it takes it. */
 export async function* answerFetch(context: AppContext, asked: Asked, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const abort = new AbortController()
   const signal = AbortSignal.any([abort.signal, context.stopping, AbortSignal.timeout(LONGEST_FETCH_MS)])

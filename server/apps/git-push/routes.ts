@@ -7,6 +7,7 @@ import { requirePlace } from '../../identity/quotas/enforce.ts'
 import { requireProtectedRight } from '../../identity/scopes/protection.ts'
 import { createLeases, type Leases } from '../../platform/work/leases.ts'
 import type { AppContext } from '../context.ts'
+import { requireGit } from '../git/hardened.ts'
 import { requireService } from '../services/require.ts'
 import { type StoredService, serviceIdNamed } from '../services/store.ts'
 import { advertise, answerFetch, type GitService } from './fetch.ts'
@@ -16,14 +17,12 @@ import { type Accepted, acceptPush, type Incoming } from './pushes/accept.ts'
 import { discard, MAX_DISCARDED_BYTES } from './pushes/send.ts'
 import { tellPush } from './pushes/tell.ts'
 import { isPushable } from './refs/rules.ts'
-import { requireGit } from './repository/run.ts'
 import { bodyOf, streamOf } from './streams.ts'
 
 type GitIds = Extract<keyof Operations, 'gitInfoRefs' | 'gitUploadPack' | 'gitReceivePack'>
 type PushCall = Call<Operations['gitReceivePack']>
 
 const MIB = 1024 * 1024
-/** What a client has, as it tells it before it fetches. */
 const MAX_ASKED_BYTES = 16 * MIB
 /** Programs of git that run for clients at once: those that tell refs are short, and those that pack objects are not. */
 const QUESTIONS = { perWorkspace: 32, inAll: 64 }

@@ -59,7 +59,6 @@ export function refuseWithoutRoom({ name, contentBytes, freeBytes }: Room, how: 
 const inMib = (bytes: number): string => `${Math.ceil(bytes / MIB)} MiB`
 const inGib = (bytes: number): string => `${(Math.ceil((Math.max(0, bytes) / GIB) * 10) / 10).toFixed(1)} GiB`
 
-/** Whether what a database was before it was upgraded is kept. */
 export const hasWayBack = (upgrade: StoredUpgrade): upgrade is StoredUpgrade & { keptUntil: number } =>
   (upgrade.step === 'settling' || upgrade.step === 'done') && upgrade.keptUntil !== null
 

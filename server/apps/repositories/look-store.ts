@@ -4,7 +4,6 @@ import { tableOf } from '../../platform/db/table.ts'
 /** What is known of the branch of a service. `nextAt` is in milliseconds since 1970. */
 export interface BranchLook {
   serviceId: string
-  /** Repository and branch that were looked at. */
   repository: string
   branch: string
   /** Where the branch stood when it was last looked at or told of; null where it was not there. */

@@ -3,14 +3,10 @@ import type { StoredService } from '../services/store.ts'
 
 /** A branch that somebody has pushed to, as a host, a look at the branch or our own git tells of it. */
 export interface Push {
-  /** Whose services are meant; undefined for those of all workspaces. */
   workspaceId: string | undefined
-  /** All spellings of the repository's URL. */
   urls: readonly string[]
   branch: string
-  /** Services without a branch follow that one. */
   isDefaultBranch: boolean
-  /** Empty for a branch that was deleted. */
   commit: string
   message: string
   /** From the root of the repository; undefined where they are not known. */
@@ -20,16 +16,9 @@ export interface Push {
   haveChecksPassed: boolean
 }
 
-export type PushVerdict =
-  | { kind: 'deploy' }
-  /** `reason` is for people. */
-  | { kind: 'ignore'; reason: string }
-  | { kind: 'branch_deleted' }
-  /** Nothing is to be written down. */
-  | { kind: 'none' }
+export type PushVerdict = { kind: 'deploy' } | { kind: 'ignore'; reason: string } | { kind: 'branch_deleted' } | { kind: 'none' }
 
 export interface PushTarget extends Pick<StoredService, 'labels' | 'settings' | 'suspendedAt'> {
-  /** Commit of the newest deploy. */
   newestCommit: string | null
 }
 
@@ -38,7 +27,6 @@ const MAX_PATHS = 3000
 
 const nothing: PushVerdict = { kind: 'none' }
 
-/** What a push means for a service. */
 export function planPush(push: Push, { labels, settings, suspendedAt, newestCommit }: PushTarget): PushVerdict {
   const { autoDeployTrigger, repo, branch, buildFilter } = labels
   const key = repositoryKey(repo)
@@ -55,7 +43,6 @@ export function planPush(push: Push, { labels, settings, suspendedAt, newestComm
 
 const SKIP = /\[(?:skip (?:deploy|render|ci|cd)|(?:deploy|render|ci|cd) skip)\]/i
 
-/** Whether the message of a commit asks that it be not deployed. */
 export const isSkipped = (message: string): boolean => SKIP.test(message)
 
 interface Filter {

@@ -1,7 +1,6 @@
 import type { BuildSettings } from '../../builders/port.ts'
 import type { StoredService } from './store.ts'
 
-/** What the settings of a service say of how its source is built. */
 export function buildSettingsOf({ type, settings }: Pick<StoredService, 'type' | 'settings'>): BuildSettings {
   const { runtime, buildCommand, startCommand, publishPath } = settings
   return {

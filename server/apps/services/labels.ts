@@ -5,7 +5,6 @@ import type { ServiceLabels } from '../../../shared/service-labels.ts'
 
 type LabelsInput = Pick<ServicePatch, 'repo' | 'branch' | 'autoDeploy' | 'autoDeployTrigger' | 'buildFilter' | 'serviceDetails'>
 
-/** @throws AppError validation_failed for a repository or branch that there cannot be. */
 export function applyLabels(labels: ServiceLabels, input: LabelsInput): ServiceLabels {
   const { repo = labels.repo, branch = labels.branch, buildFilter, serviceDetails } = input
   refuseBad(input)

@@ -1,6 +1,5 @@
 import type { SourceHostName } from '../../../shared/source-host.ts'
 
-/** A repository as its host tells of it. */
 export interface HostRepository {
   /** owner/name */
   name: string
@@ -10,7 +9,6 @@ export interface HostRepository {
   defaultBranch: string
 }
 
-/** What git is let in with. */
 export interface RepositoryToken {
   username: string
   token: string
@@ -18,13 +16,11 @@ export interface RepositoryToken {
 
 export type CheckState = 'pending' | 'passed' | 'failed'
 
-/** Some repositories of a list, and whether there are more behind them. */
 export interface RepositoryPage {
   repositories: HostRepository[]
   isLast: boolean
 }
 
-/** A webhook of one repository. */
 export interface WantedHook {
   url: string
   secret: string
@@ -34,21 +30,16 @@ export interface WantedHook {
 export interface CommitReport {
   commit: string
   state: 'queued' | 'in_progress' | 'success' | 'failure' | 'inactive'
-  /** Name of the service. */
   environment: string
   description: string
   logUrl: string
-  /** Where the service answers; absent where it does not. */
   serviceUrl?: string
-  /** What the host called the report of before, which this one goes on with. */
   reportId: string | null
 }
 
 /** Webhooks of single repositories, where a host has no app with one of its own. Both calls can be repeated. */
 export interface RepositoryHooks {
-  /** Makes the webhook or mends the one there is; returns its id. @throws AppError as `SourceHost`. */
   ensure(repository: string, hook: WantedHook, signal: AbortSignal): Promise<string>
-  /** Removes it; one that is not there is none to remove. @throws AppError as `SourceHost`. */
   remove(repository: string, hookId: string, signal: AbortSignal): Promise<void>
 }
 
@@ -66,9 +57,7 @@ export interface SourceHost {
   tokenFor(repository: string, signal: AbortSignal): Promise<RepositoryToken>
   /** What others say of a commit; our own reports do not count. A commit of which nobody says anything is `pending`. */
   checksOf(repository: string, commit: string, signal: AbortSignal): Promise<CheckState>
-  /** Tells how a deploy goes; returns the id to go on with, where the host has one. */
   report(repository: string, report: CommitReport, signal: AbortSignal): Promise<string | null>
-  /** Writes a comment on a pull request, or changes the one of this id; returns its id. */
   comment(repository: string, comment: { request: number; text: string; id?: string }, signal: AbortSignal): Promise<string>
   readonly hooks?: RepositoryHooks
 }

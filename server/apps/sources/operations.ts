@@ -24,7 +24,6 @@ export interface Upload<T> {
   contentType: string
   expectedBytes?: number
   signal: AbortSignal
-  /** The commit that the archive is of, where it is of one. */
   commit?: Pick<StoredSource, keyof typeof noCommit>
   requireRight(): void
   change<R>(apply: () => R): R

@@ -29,13 +29,11 @@ export const commitOf = ({ commitId, commitMessage, commitAuthor, committedAt }:
   committedAt,
 })
 
-/** What an upload has for a commit. */
 export const noCommit = { repository: null, commitId: null, commitMessage: null, commitAuthor: null, committedAt: null }
 
 export type NewSource = Omit<StoredSource, OfCommit> & Partial<Pick<StoredSource, OfCommit>>
 type OfCommit = keyof StoredCommit | 'repository'
 
-/** Where rows of several tables have a commit. */
 export const commitColumns = {
   commitId: 'commit_id',
   commitMessage: 'commit_message',

@@ -10,7 +10,6 @@ export interface FetchedTools {
 const MEASURE_TIMEOUT_MS = 30_000
 const MB = 1_000_000
 
-/** What builds have had fetched, whether or not a control plane runs. */
 export async function fetchedTools(dir: string, signal: AbortSignal): Promise<FetchedTools> {
   const found = await readdir(dir).catch(() => [])
   const names = found.filter(isEntryName).sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))

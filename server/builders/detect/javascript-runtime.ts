@@ -1,4 +1,3 @@
-/** What runs an app in JavaScript: Node.js, but for what asks for Bun. */
 import { mergeTools, requireTool, type Tool } from '../toolchains/tool.ts'
 import { nodeWishes, wishOfEngine } from './node-wishes.ts'
 import type { PackageJson } from './package-json.ts'
@@ -29,7 +28,6 @@ export function javascriptRuntime(input: DetectInput, pkg: PackageJson): 'node' 
   return wantedManager(input, pkg).name === 'bun' || startsTypescript(input, pkg) ? 'bun' : 'node'
 }
 
-/** @throws AppError `bad_request` where the Node.js that it needs is not there. */
 export function javascriptTools(input: DetectInput, pkg: PackageJson): ReturnType<typeof mergeTools> {
   const { settings, toolchains } = input
   const mayLack = asksForBun(input, pkg)

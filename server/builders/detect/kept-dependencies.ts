@@ -13,10 +13,8 @@ export interface Install {
   isWorkspace: boolean
 }
 
-/** Package managers run these by themselves when they install a project. */
 const ownScripts = ['preinstall', 'install', 'postinstall', 'preprepare', 'prepare', 'postprepare', 'prepublish']
 
-/** Settings that package managers read beside the lock file. */
 const settingFiles = ['package.json', '.npmrc', '.yarnrc', 'bunfig.toml', '.pnpmfile.cjs', 'pnpm-workspace.yaml']
 
 /** The files that an install follows from; undefined where there are others as well, or nobody can tell. */

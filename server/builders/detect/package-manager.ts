@@ -24,7 +24,6 @@ const lockFiles = [
   ['npm-shrinkwrap.json', 'npm'],
 ] as const
 
-/** The lock file that decides; undefined where there is none. */
 export const lockFileOf = (files: SourceView): string | undefined => lockOf(files)?.[0]
 
 export const isLocked = (files: SourceView): boolean => lockFileOf(files) !== undefined

@@ -9,7 +9,6 @@ export interface DetectInput {
   files: SourceView
   settings: BuildSettings
   toolchains: Toolchains
-  /** The service's own variables. */
   env?: Readonly<Record<string, string>>
   workspace?: { files: SourceView; appDir: string }
 }

@@ -7,7 +7,6 @@ import { nodeWishes } from './node-wishes.ts'
 import type { DetectInput } from './plan.ts'
 import { isBuiltSite } from './static.ts'
 
-/** The Node.js that a build has to be given; undefined for what is built and run without one. */
 export function nodeNeed(input: DetectInput): NodeNeed | undefined {
   const pkg = packageOf(input.files)
   if (!isJavascript(input) || asksForBun(input, pkg)) return undefined

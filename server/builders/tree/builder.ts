@@ -26,7 +26,6 @@ import { loopbackVariable, sharedNetworkWarning } from './shared-network.ts'
 export interface TreeBuilderOptions {
   paths: Paths
   config: Pick<BuilderSettings, 'CP_BUILD_PATH' | 'CP_TOOLCHAINS_MAX_MB' | 'buildEnv'>
-  /** Folders that the stacks of releases name; undefined while nobody can tell. */
   foldersInUse(): Iterable<string> | undefined
   /** What is run as a step has a network of its own unless it asks for the machine's. */
   hasOwnNetworks: boolean

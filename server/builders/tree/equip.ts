@@ -16,7 +16,6 @@ export interface Equipping {
   signal: AbortSignal
 }
 
-/** @throws AppError `bad_request` saying what is not to be had and why; the signal's reason when aborted. */
 export async function equip(input: DetectInput, { store, config, log, signal }: Equipping): Promise<Toolchains> {
   const need = nodeNeed(input)
   if (need === undefined) return input.toolchains
@@ -33,7 +32,6 @@ export const withoutFetching = (store: StoreReader, tell: (title: string) => voi
   },
 })
 
-/** Takes away what neither a release nor a recent build stands on. */
 export async function tidy(store: ToolchainStore, { foldersInUse }: Pick<Keeping, 'foldersInUse'>): Promise<void> {
   const entries = await store.entries()
   if (unusedEntries(entries, { named: new Set(), now: Date.now() }).length === 0) return

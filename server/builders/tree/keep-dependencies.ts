@@ -1,6 +1,5 @@
 import { shellWord } from '../shell-word.ts'
 
-/** Variable with the folder of what is kept, below the cache of a service. */
 export const KEPT_VARIABLE = 'CPD_KEPT_DEPENDENCIES'
 
 /** The one of today, and that of a branch or a rollback beside it. */
@@ -8,7 +7,6 @@ const MOST_KEPT = 2
 
 export interface KeptInstall {
   command: string
-  /** The files that its result follows from. */
   inputs: readonly string[]
 }
 

@@ -6,7 +6,6 @@ export interface DispatchInput {
   params?: Readonly<Record<string, string>>
   query?: Readonly<Record<string, string>>
   body?: unknown
-  /** Workspace to act in; that of the caller where it is empty. */
   workspaceId?: string
 }
 

@@ -26,7 +26,6 @@ export interface SendOptions extends OutgoingPolicy {
   /** What becomes of a longer answer: an error, unless it is to be cut there and its connection ended. */
   longAnswer?: 'cut'
   lookup?: Lookup
-  /** Certificates, in PEM, of the authority that verifies the host, in place of those that the machine trusts. */
   ca?: string | undefined
 }
 

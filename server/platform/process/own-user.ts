@@ -4,7 +4,6 @@ import { closedFolderAbove } from '../files/mount-place.ts'
 import { isRoot } from '../service-folders.ts'
 
 export interface OwnTool {
-  /** Folder with its `bin`, where `name` is no path. */
   programs: string
   uid: number
   folder: string

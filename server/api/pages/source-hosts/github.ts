@@ -7,7 +7,6 @@ import { type PageRequest, problemOf, viewerOf } from '../page/request.ts'
 import { loginPath } from '../page/return-to.ts'
 import { connectedList } from './connected.ts'
 
-/** Leads a browser to GitHub: to make the workspace's app where there is none, else to install it. */
 export async function showGithub(request: PageRequest): Promise<PageReply> {
   const viewer = viewerOf(request)?.email
   if (viewer === undefined) return redirect(loginPath(request.url))

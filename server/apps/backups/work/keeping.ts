@@ -12,7 +12,6 @@ export interface Keeping {
   receivers: Receivers
   relays: Relays
   drillsTriedAt: Map<string, number>
-  /** Datastores of which a backup is being taken. */
   taking: Set<string>
 }
 

@@ -17,7 +17,6 @@ import { createRelays } from './relay.ts'
 export interface BackupWork {
   poke(datastoreId: string): void
   pokeAll(): void
-  /** Whether one is being taken now. */
   isTaking(datastoreId: string): boolean
   keepLast(datastoreId: string): Promise<void>
   untilLogReceived(datastoreId: string): Promise<void>

@@ -1,4 +1,3 @@
-/** The head of a push: what it asks of which refs, before the objects. */
 import { AppError } from '../../../../shared/error.ts'
 import { FLUSH, pktLine, readPacket } from './pkt-line.ts'
 
@@ -12,7 +11,6 @@ export interface RefUpdate {
 
 export interface PushHead {
   updates: readonly RefUpdate[]
-  /** Commits at which the history of the client is cut off. */
   shallow: readonly string[]
   capabilities: ReadonlySet<string>
 }

@@ -5,7 +5,6 @@ export const bands = { answer: 1, progress: 2, fatal: 3 } as const
 
 const MAX_BAND_BYTES = MAX_PAYLOAD_BYTES - 1
 
-/** Bytes of one band, in as many lines as they need. */
 export function onBand(band: number, bytes: Uint8Array): Uint8Array {
   const lines: Uint8Array[] = []
   for (let at = 0; at < bytes.length; at += MAX_BAND_BYTES)

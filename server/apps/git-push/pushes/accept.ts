@@ -1,12 +1,12 @@
-/** The beginning of a push: its objects are taken and checked, its source is made, and with its deploy the push is written down. */
 import { randomUUID } from 'node:crypto'
 import { whileThereIsRoom } from '../../../runtime/space/room.ts'
 import type { AppContext, RefOutcome } from '../../context.ts'
 import { createDeploy } from '../../deploys/operations.ts'
+import { isSkipped } from '../../repositories/push-plan.ts'
 import { requireService } from '../../services/require.ts'
 import type { StoredService } from '../../services/store.ts'
 import { NO_OBJECT, type PushHead, type RefUpdate } from '../protocol/commands.ts'
-import { branchRef, deployBranchOf, isPending, refusalsOf, remarksOn, skipsDeploy } from '../refs/rules.ts'
+import { branchRef, deployBranchOf, isPending, refusalsOf, remarksOn } from '../refs/rules.ts'
 import { insertPush, keepBranch, repositoryRow } from '../refs/store.ts'
 import type { Repository } from '../repository/command.ts'
 import { type Commit, ensureRepository, moveRefs, pendingRef, readCommit, readRefs, setHead } from '../repository/repository.ts'
@@ -27,16 +27,12 @@ export interface Incoming {
 }
 
 export interface Accepted {
-  /** Refs of which it is decided already. */
   outcomes: readonly RefOutcome[]
   unpackProblem?: string
-  /** What is told before anything else. */
   progress: string
-  /** Absent where nothing of the push was taken. */
   push?: { id: string; deployId: string | undefined }
 }
 
-/** @throws AppError where nothing of the push can be taken, saying what to do. */
 export async function acceptPush(context: AppContext, incoming: Incoming): Promise<Accepted> {
   const { service, signal } = incoming
   const repository = await ensureRepository(context, service, signal)
@@ -64,7 +60,6 @@ export async function acceptPush(context: AppContext, incoming: Incoming): Promi
   return { ...said, push: { id: pushId, deployId: begun.deployId }, progress: [said.progress, ...begun.remarks].filter(Boolean).join('\n') }
 }
 
-/** The refs of the repository. What pushes have left of which nothing is written down was never taken. */
 async function clearedRefs(repository: Repository, signal: AbortSignal): Promise<Map<string, string>> {
   const refs = await readRefs(repository, signal)
   const left = [...refs].filter(([ref]) => isPending(ref))
@@ -136,8 +131,8 @@ async function begin(context: AppContext, beginning: Beginning): Promise<Begun> 
   const remarks = remarksOn(accepted, branch)
   const update = accepted.find(({ ref, to }) => branch !== undefined && ref === branchRef(branch) && to !== NO_OBJECT)
   const commit = update && (await readCommit(repository, update.to, signal))
-  if (update === undefined || commit === undefined || skipsDeploy(commit.commitMessage ?? '')) {
-    if (commit !== undefined) remarks.push('The commit says [skip deploy]: it is kept, and nothing is deployed.')
+  if (update === undefined || commit === undefined || isSkipped(commit.commitMessage ?? '')) {
+    if (commit !== undefined) remarks.push('The message of the commit asks for it: it is kept, and nothing is deployed.')
     change(() => writeDown(context, beginning, {}))
     return { deployId: undefined, remarks }
   }

@@ -19,7 +19,6 @@ const RETRY_MS = 2000
 const MOST_ATTEMPTS = 10
 
 export interface RunningPushes extends PushWork {
-  /** Goes on with what an earlier control plane has left. */
   start(): void
   settled(): Promise<void>
 }
@@ -111,7 +110,6 @@ async function follow(
   return waiting.map(({ ref }) => ({ ref, refusal }))
 }
 
-/** The deploy when it has ended; undefined where it is gone. @throws what ends the control plane. */
 async function endOf(context: AppContext, deployId: string): Promise<StoredDeploy | undefined> {
   for (;;) {
     const deploy = deployById(context.db, deployId)

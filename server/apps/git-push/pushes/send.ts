@@ -40,7 +40,6 @@ export async function sendToGit(
   return { ...report, progress: split.progress.length > 0 ? split.progress : Buffer.from(complaint) }
 }
 
-/** Gives back why no more could be read, where it is for the client to hear. */
 async function feed(
   stdin: SpawnedProcess['stdin'],
   { first, body }: { first: readonly Uint8Array[]; body: AsyncIterator<Uint8Array> },
@@ -61,7 +60,6 @@ async function feed(
   }
 }
 
-/** Reads what nobody wants. @throws AppError payload_too_large where that is very much. */
 export async function discard(body: AsyncIterator<Uint8Array>): Promise<void> {
   let count = 0
   for (let part = await body.next(); !part.done; part = await body.next()) {

@@ -6,7 +6,6 @@ import type { Repository } from '../repository/command.ts'
 import type { Commit } from '../repository/repository.ts'
 import { startGit } from '../repository/run.ts'
 
-/** The files of a commit become a source as those of an upload do, by the same rules. @throws AppError as `takeSource` does. */
 export async function sourceOfCommit<T>(
   context: AppContext,
   { repository, from, ...upload }: Omit<Upload<T>, 'body' | 'contentType' | 'commit'> & { repository: Repository; from: Commit },

@@ -21,9 +21,7 @@ export interface Told {
   service: StoredService
   accepted: Accepted
   capabilities: ReadonlySet<string>
-  /** What becomes of the refs that it was not decided of. */
   concluded: Promise<readonly RefOutcome[]>
-  /** The first line of the log that may be of the deploy. */
   fromSeq: number
 }
 
@@ -63,7 +61,6 @@ interface Logged {
   fromSeq: number
 }
 
-/** Lines of the log of a deploy up to its end; undefined where there was none for a while. */
 async function* logOf(context: AppContext, { service, deployId, fromSeq }: Logged): AsyncGenerator<string | undefined> {
   const test = compileFilter({ resource: [service.id], instance: [deployId], type: ['build', 'platform'] })
   let next = fromSeq

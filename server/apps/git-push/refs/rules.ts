@@ -1,4 +1,3 @@
-/** What a push may do, decided without looking anywhere. */
 import type { RefOutcome } from '../../context.ts'
 import { NO_OBJECT, type RefUpdate } from '../protocol/commands.ts'
 
@@ -60,7 +59,6 @@ export function refusalsOf(
   return refusals
 }
 
-/** What is left to do of updates that may have been done before, and which of them somebody else has made impossible. */
 export function planRefs(updates: readonly RefUpdate[], refs: ReadonlyMap<string, string>): { due: RefUpdate[]; refused: RefOutcome[] } {
   const open = updates.filter(({ ref, to }) => (refs.get(ref) ?? NO_OBJECT) !== to)
   const isMoved = ({ ref, from }: RefUpdate) => (refs.get(ref) ?? NO_OBJECT) !== from
@@ -70,10 +68,6 @@ export function planRefs(updates: readonly RefUpdate[], refs: ReadonlyMap<string
   }
 }
 
-/** Whether whoever wrote this commit wants no deploy of it. */
-export const skipsDeploy = (message: string): boolean => /\[(?:skip deploy|deploy skip)\]/i.test(message)
-
-/** What is said of branches that deploy nothing. */
 export function remarksOn(updates: readonly RefUpdate[], branch: string | undefined): string[] {
   const others = updates.flatMap(({ ref, to }) => (to === NO_OBJECT ? [] : (branchOf(ref) ?? []))).filter((name) => name !== branch)
   if (others.length === 0) return []

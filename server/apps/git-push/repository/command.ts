@@ -2,8 +2,8 @@
  * How git is run: as the service's own user, without privileges, network or configuration but this, in a view in which the repository stands
  * at one place whatever is above it. It runs nothing of the repository's: no hook, no filter, no alias, and nothing that a client names.
  */
-import { SYSTEM_PATH } from '../../../platform/process/system-tools.ts'
 import { isRoot } from '../../../platform/service-folders.ts'
+import { GIT, hardenedEnvironment, hardenedSettings } from '../../git/hardened.ts'
 
 export interface Repository {
   serviceId: string
@@ -13,14 +13,10 @@ export interface Repository {
 
 export interface GitCall {
   args: readonly string[]
-  /** Settings beside those that hold for every call. */
   settings?: Readonly<Record<string, string>>
-  /** What the client says of the versions that it speaks. */
   protocol?: string
   maxFileBytes?: number
 }
-
-export const GIT = 'git'
 
 const MEBIBYTE = 1024 * 1024
 const MAX_ADDRESS_SPACE = 1024 * MEBIBYTE
@@ -41,21 +37,11 @@ cd ${SHOWN}
 exec "$@"`
 
 const settings: Readonly<Record<string, string>> = {
+  ...hardenedSettings,
   'safe.directory': '*',
-  'core.hooksPath': '/dev/null',
-  'core.fsmonitor': 'false',
   'core.alternateRefsCommand': '/bin/true',
-  'core.bigFileThreshold': '8m',
-  'core.packedGitLimit': '192m',
-  'core.packedGitWindowSize': '16m',
-  'core.deltaBaseCacheLimit': '32m',
-  'pack.threads': '1',
   'pack.windowMemory': '64m',
   'pack.deltaCacheSize': '32m',
-  'gc.auto': '0',
-  'maintenance.auto': 'false',
-  'protocol.allow': 'never',
-  'transfer.fsckObjects': 'true',
   // What old programs wrote and harms nobody; histories that hold it could not be pushed otherwise.
   'receive.fsck.zeroPaddedFilemode': 'ignore',
   'receive.fsck.missingSpaceBeforeDate': 'ignore',
@@ -72,27 +58,13 @@ const settings: Readonly<Record<string, string>> = {
   'tar.tar.gz.command': 'git archive gzip',
 }
 
-const environment = {
-  PATH: SYSTEM_PATH,
-  LC_ALL: 'C.UTF-8',
-  HOME: '/nonexistent',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_CONFIG_GLOBAL: '/dev/null',
-  GIT_ATTR_NOSYSTEM: '1',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_DIR: '.',
-  // Objects of folders that a pushed file names are not to be looked for.
-  GIT_NO_REPLACE_OBJECTS: '1',
-}
-
-/** The whole environment of git; nothing of ours is in it. */
 export const gitEnvironment = ({ folder }: Repository, { protocol }: Pick<GitCall, 'protocol'> = {}): Record<string, string> => ({
-  ...environment,
+  ...hardenedEnvironment,
+  GIT_NO_REPLACE_OBJECTS: '1',
   CPD_FOLDER: folder,
   ...(protocol !== undefined && { GIT_PROTOCOL: protocol }),
 })
 
-/** The arguments that run git on a repository. */
 export function gitArguments(repository: Repository, { args, settings: own = {}, maxFileBytes }: GitCall): string[] {
   const given = Object.entries({ ...settings, ...own }).flatMap(([key, value]) => ['-c', `${key}=${value}`])
   return inSandbox(repository, [GIT, ...given, ...args], maxFileBytes)

@@ -5,12 +5,13 @@ import { AppError } from '../../../../shared/error.ts'
 import { type Paths, servicePathsOf } from '../../../platform/paths.ts'
 import { ensureFolder, ensureServiceFolders } from '../../../platform/service-folders.ts'
 import type { AppContext } from '../../context.ts'
+import { requireGit } from '../../git/hardened.ts'
 import { COMMIT_FORMAT, type ParsedCommit, parseCommit } from '../../repositories/git/commit.ts'
 import { NO_OBJECT, type RefUpdate } from '../protocol/commands.ts'
 import { PENDING } from '../refs/rules.ts'
 import { noteRepository, repositoryRow } from '../refs/store.ts'
 import type { Repository } from './command.ts'
-import { askGit, requireGit, runBeside, runGit } from './run.ts'
+import { askGit, runBeside, runGit } from './run.ts'
 
 const USERS_ALONE = 0o700
 
@@ -60,14 +61,12 @@ async function make(
   noteRepository(db, service.id, now())
 }
 
-/** Where each ref points, those of pushes under way included. */
 export async function readRefs(repository: Repository, signal: AbortSignal): Promise<Map<string, string>> {
   const text = await runGit(repository, ['for-each-ref', '--format=%(objectname) %(refname)'], { signal })
   const lines = text.split('\n').filter((line) => line !== '')
   return new Map(lines.map((line) => [line.slice(NO_OBJECT.length + 1), line.slice(0, NO_OBJECT.length)]))
 }
 
-/** Moves all of these refs or none. Returns why not. */
 export async function moveRefs(repository: Repository, updates: readonly RefUpdate[], signal: AbortSignal): Promise<string | undefined> {
   if (updates.length === 0) return undefined
   const lines = updates.map(({ ref, from, to }) => (to === NO_OBJECT ? `delete ${ref} ${from}\n` : `update ${ref} ${to} ${from}\n`))
@@ -79,13 +78,11 @@ export async function moveRefs(repository: Repository, updates: readonly RefUpda
 export const pendingOf = (refs: ReadonlyMap<string, string>, pushId: string): RefUpdate[] =>
   [...refs].flatMap(([ref, from]) => (ref.startsWith(`${PENDING}${pushId}/`) ? [{ ref, from, to: NO_OBJECT }] : []))
 
-/** Removes refs that have to go. @throws AppError unavailable where git does not. */
 export async function dropRefs(repository: Repository, drops: readonly RefUpdate[], signal: AbortSignal): Promise<void> {
   const problem = await moveRefs(repository, drops, signal)
   if (problem !== undefined) throw new AppError('unavailable', problem)
 }
 
-/** Has who clones begin on this branch. */
 export const setHead = (repository: Repository, ref: string, signal: AbortSignal): Promise<string> =>
   runGit(repository, ['symbolic-ref', 'HEAD', ref], { signal })
 

@@ -1,12 +1,10 @@
 import { AppError } from '../../../../shared/error.ts'
 import { type SpawnedProcess, spawnProcess } from '../../../platform/process/spawn.ts'
-import { SYSTEM_PATH } from '../../../platform/process/system-tools.ts'
 import { isRoot } from '../../../platform/service-folders.ts'
-import { GIT, type GitCall, gitArguments, gitEnvironment, inSandbox, type Repository } from './command.ts'
+import { type GitCall, gitArguments, gitEnvironment, inSandbox, type Repository } from './command.ts'
 
 export interface RunningGit {
   process: SpawnedProcess
-  /** What it complained about, when it has ended, and its exit code. */
   ended: Promise<{ exitCode: number | null; complaint: string }>
 }
 
@@ -14,13 +12,6 @@ const MAX_WORDS = 4000
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 const LONGEST_MS = 300_000
 
-/** @throws AppError not_configured on a machine without git. */
-export function requireGit(): void {
-  if (Bun.which(GIT, { PATH: SYSTEM_PATH }) !== null) return
-  throw new AppError('not_configured', 'This server has no git. Its operator installs it: apt-get install git (dnf install git).')
-}
-
-/** Starts git on a repository. It is ended when the signal aborts, and with us. */
 export function startGit(repository: Repository, call: GitCall, signal: AbortSignal): RunningGit {
   const env = gitEnvironment(repository, call)
   return start(gitArguments(repository, call), { env, cwd: isRoot ? '/' : repository.folder, signal })
@@ -59,7 +50,6 @@ export interface GitAnswer {
   complaint: string
 }
 
-/** Runs git to its end; a code that is not 0 is an answer. @throws the signal's reason. */
 export async function askGit(
   repository: Repository,
   call: GitCall,
@@ -68,7 +58,6 @@ export async function askGit(
   return await answerOf((limit) => startGit(repository, call, limit), { input, signal })
 }
 
-/** Runs git to its end. @throws AppError unavailable in its own words where it fails; the signal's reason. */
 export async function runGit(
   repository: Repository,
   args: readonly string[],
@@ -79,7 +68,6 @@ export async function runGit(
   return output.toString('utf8')
 }
 
-/** Runs a program of the machine's in the repository, as the user whose it is. @throws AppError unavailable where it fails. */
 export async function runBeside(
   repository: Repository,
   argv: readonly string[],
@@ -110,7 +98,6 @@ async function sayTo(stdin: SpawnedProcess['stdin'], input: string): Promise<voi
   }
 }
 
-/** What a program prints, as far as anybody wants to keep it. */
 export async function bytesOf(stream: SpawnedProcess['stdout'], most = MAX_ANSWER_BYTES): Promise<Buffer> {
   const parts: Uint8Array[] = []
   let total = 0

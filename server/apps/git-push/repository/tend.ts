@@ -11,7 +11,6 @@ interface Held {
   packs: number
 }
 
-/** What a repository takes on the disk, and in how many packs. */
 export function heldIn(counted: string): Held {
   const of = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(counted)?.[1] ?? 0)
   return { bytes: (of('size') + of('size-pack') + of('size-garbage')) * KIB, packs: of('packs') }

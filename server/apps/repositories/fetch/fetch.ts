@@ -21,12 +21,9 @@ import { remarksOn } from './remarks.ts'
 
 export interface WantedCommit {
   service: StoredService
-  /** Branch, tag or whole id of a commit; empty for the branch of the service. */
   ref: string
   signal: AbortSignal
-  /** Told what of the repository is not in its source. */
   remark(text: string): void
-  /** Called in the transaction that keeps the source. */
   onKept(source: StoredSource): void
 }
 

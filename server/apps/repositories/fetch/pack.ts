@@ -4,13 +4,10 @@ import { gitProblem } from '../git/problem.ts'
 import { type GitCall, type GitContext, gitCommand } from '../git/run.ts'
 
 export interface Pack {
-  /** A tar.gz. It breaks off with an AppError where git does not come to its end. */
   body: ReadableStream<Uint8Array>
-  /** Ends git, and returns when it is gone. */
   end(): Promise<void>
 }
 
-/** Packs the files of a commit that is in the folder. */
 export function packCommit(
   context: GitContext,
   { folder, commitId, signal }: Pick<GitCall, 'folder' | 'signal'> & { commitId: string },

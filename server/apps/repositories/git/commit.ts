@@ -10,7 +10,6 @@ const MAX_AUTHOR_CHARS = 200
 
 export const COMMIT_FORMAT = '%H%x00%an%x00%ct%x00%B'
 
-/** A commit as `git show` prints it in our format; undefined where it is none. */
 export function parseCommit(printed: string): ParsedCommit | undefined {
   const [id = '', author = '', seconds = '', ...message] = printed.split('\0')
   if (!isCommitId(id)) return undefined

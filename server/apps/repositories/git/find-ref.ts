@@ -3,7 +3,6 @@ import type { Remote } from './environment.ts'
 import { commitIn, wantedRefs } from './refs.ts'
 import { type GitCall, type GitContext, runGit } from './run.ts'
 
-/** Which commit a ref stands at, the default branch for none; undefined where there is no such ref. @throws AppError as `runGit` does. */
 export async function findRef(
   context: GitContext,
   { folder, remote, ref, signal }: Pick<GitCall, 'folder' | 'signal'> & { remote: Remote; ref: string },

@@ -2,7 +2,6 @@ import { AppError } from '../../../../shared/error.ts'
 import { COMMIT_FORMAT, type ParsedCommit, parseCommit } from './commit.ts'
 import { type GitCall, type GitContext, runGit } from './run.ts'
 
-/** A commit that is in the folder already. @throws AppError where it is none. */
 export async function readCommit(
   context: GitContext,
   { folder, commitId, signal }: Pick<GitCall, 'folder' | 'signal'> & { commitId: string },

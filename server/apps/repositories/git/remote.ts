@@ -17,7 +17,6 @@ interface Wanted {
   url: string
 }
 
-/** Looks up where a repository is, and what lets the workspace in there. @throws AppError where it may not be gone to, or nobody can say now. */
 export async function openRemote(context: RemoteContext, { workspaceId, url: text }: Wanted, signal: AbortSignal): Promise<Remote> {
   const url = parseRepositoryUrl(text)
   if (url === undefined || url.scheme === 'ssh')

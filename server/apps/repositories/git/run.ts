@@ -1,14 +1,13 @@
 /** git, run by us outside of all sandboxes of tenants, as a user who owns nothing but the folder of this one fetch. */
-import { existsSync } from 'node:fs'
-import { AppError } from '../../../../shared/error.ts'
+import type { AppError } from '../../../../shared/error.ts'
 import { toolCommand } from '../../../platform/process/own-user.ts'
 import { type RunResult, runProcess } from '../../../platform/process/spawn.ts'
 import type { AppContext } from '../../context.ts'
+import { GIT, requireGit } from '../../git/hardened.ts'
 import { gitEnvironment, type Remote, secretsOf } from './environment.ts'
 import { gitProblem } from './problem.ts'
 import { gitUid } from './user.ts'
 
-const GIT = '/usr/bin/git'
 const MIB = 1024 * 1024
 /** Memory of each process: git passes on in pieces what is large, so that this refuses only what is made to fill it. */
 const MAX_MEMORY_BYTES = 1024 * MIB
@@ -22,21 +21,14 @@ const TIMEOUT_MS = 10 * 60_000
 export type GitContext = Pick<AppContext, 'db' | 'config'>
 
 export interface GitCall {
-  /** The folder that git has. */
   folder: string
   args: readonly string[]
-  /** Where it is sent to; absent for what it does here. */
   remote?: Remote
   signal: AbortSignal
 }
 
-/** What is to be started, and with which environment. @throws AppError unavailable where the machine has no git. */
 export function gitCommand({ db, config }: GitContext, { folder, args, remote }: Omit<GitCall, 'signal'>) {
-  if (!existsSync(GIT))
-    throw new AppError(
-      'unavailable',
-      'Repositories are fetched by git, which this server lacks. Its operator can have it with `apt-get install git`.',
-    )
+  requireGit()
   const limits = [
     `--fsize=${config.CP_SOURCE_MAX_MB * MIB}`,
     `--as=${MAX_MEMORY_BYTES}`,
@@ -50,7 +42,6 @@ export function gitCommand({ db, config }: GitContext, { folder, args, remote }:
   return { name: 'git', argv, env: gitEnvironment(remote) }
 }
 
-/** Runs git to its end and returns what it printed. @throws AppError saying what to do, never with a credential; the signal's reason. */
 export async function runGit(context: GitContext, call: GitCall): Promise<string> {
   const { argv, env } = gitCommand(context, call)
   const result = await runProcess(argv, { cwd: '/', env, signal: call.signal, timeoutMs: TIMEOUT_MS, maxOutputBytes: MAX_OUTPUT_BYTES })

@@ -1,7 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { nextUid } from '../../services/user-ids.ts'
 
-/** The user that git runs as, who owns nothing else: made once for an installation. */
 export function gitUid(db: Database): number {
   return db.transaction(() => {
     const row = db.query<{ value: string }, []>("SELECT value FROM meta WHERE key = 'git_uid'").get()

@@ -7,7 +7,6 @@ import { takePushFor } from '../push.ts'
 import { type Known, newsOf, nextLookAt, stateAfter } from './plan.ts'
 import { type Seen, seeBranch } from './see.ts'
 
-/** Whether what is pushed to the branch of a service is deployed. */
 export const isLookedAt = ({ labels, suspendedAt, deletedAt }: StoredService): boolean =>
   labels.repo !== '' && labels.autoDeployTrigger !== 'off' && suspendedAt === null && deletedAt === null
 

@@ -10,7 +10,6 @@ const SPREAD = 0.2
 export const nextLookAt = (now: number, { failures, share }: { failures: number; share: number }): number =>
   now + Math.round(Math.min(SELDOM_MS, LOOK_MS * 2 ** failures) * (1 - SPREAD * share))
 
-/** What a look has come upon: where the branch stands, that it is not there, or that nobody can say. */
 export type Found = { kind: 'at'; commitId: string } | { kind: 'gone' } | { kind: 'unreachable'; problem: string }
 
 export interface Known {
@@ -25,7 +24,6 @@ export function newsOf({ before, newestCommit }: Known, found: Found): 'moved' |
   return found.commitId === before.commitId || found.commitId === newestCommit ? 'none' : 'moved'
 }
 
-/** What is kept of a look. */
 export function stateAfter({ before }: Pick<Known, 'before'>, found: Found): Pick<BranchLook, 'commitId' | 'problem' | 'failures'> {
   const failures = (before?.failures ?? 0) + 1
   switch (found.kind) {

@@ -11,17 +11,14 @@ import type { Found } from './plan.ts'
 
 export interface Seen {
   found: Found
-  /** Message of the commit, empty where it is one of those that are known. */
   message: string
 }
 
 interface Looked {
-  /** Commits whose messages nobody asks for. */
   known: readonly (string | null | undefined)[]
   signal: AbortSignal
 }
 
-/** Where the branch of a service stands. @throws the signal's reason. */
 export async function seeBranch(context: AppContext, service: StoredService, looked: Looked): Promise<Seen> {
   try {
     const remote = await openRemote(context, { workspaceId: service.workspaceId, url: service.labels.repo }, looked.signal)

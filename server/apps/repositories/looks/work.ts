@@ -13,7 +13,6 @@ export interface LookWork {
   settled(): Promise<void>
 }
 
-/** Looks at the branches of all services that are deployed by pushes, each when it is due. */
 export function createLookWork(context: AppContext): LookWork {
   const places = createPlaces(LOOKS_AT_ONCE)
   const driver = createDriver({

@@ -15,14 +15,13 @@ export function personIn({ db, now }: BrowserContext, { headers }: Request): Ses
   return token === undefined ? undefined : findSessionUser(db, token, now())
 }
 
-/** Whether a person may connect hosts in a workspace as of now: minutes have passed since they began. */
+/** Asked again when somebody comes back: minutes have passed since they began. */
 export function mayConnect(db: Database, user: SessionUser, workspaceId: string): boolean {
   const membership = findMembership(db, user.id, workspaceId)
   if (membership === undefined || (membership.requiresTwoFactor && !user.hasTwoFactor)) return false
   return permissionsWithin(membership.scope, permissionsIn(db, workspaceId, membership.role)).has('sourcehosts.manage')
 }
 
-/** Sends the browser to the page of GitHub's connections, with what became of this one. */
 export function backToPage(publicUrl: string, workspaceId: string, problem?: SourceHostProblem): Response {
   const url = publicUrl + sourceHostPath('github', workspaceId) + (problem === undefined ? '' : `&error=${problem}`)
   return new Response(null, { status: 303, headers: { Location: url } })

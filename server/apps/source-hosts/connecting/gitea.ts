@@ -10,7 +10,6 @@ import { retryHooks } from '../store/hooks.ts'
 import { changeInstallation, insertInstallation, installationsOf, type StoredInstallation } from '../store/installations.ts'
 import { personalSecrets } from '../store/secrets.ts'
 
-/** Connections of a workspace. Each is asked for repositories. */
 const MAX_INSTALLATIONS = 50
 
 type ConnectContext = Pick<AppContext, 'config' | 'db' | 'lookup' | 'now' | 'sealer'>
@@ -37,7 +36,6 @@ export async function personOf(context: ConnectContext, token: string, signal: A
   }
 }
 
-/** Keeps the token of a person, in place of the one that the workspace has of them. @throws AppError conflict where there are too many. */
 export function keepGitea(
   context: ConnectContext,
   workspaceId: string,
@@ -84,5 +82,4 @@ export function keepGitea(
   return made
 }
 
-/** Whether a workspace is connected to as many accounts as it may be. */
 export const isFull = (db: Database, workspaceId: string): boolean => installationsOf(db, workspaceId).length >= MAX_INSTALLATIONS

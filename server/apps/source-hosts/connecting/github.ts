@@ -28,10 +28,8 @@ interface Begun {
   userId: string
 }
 
-/** What was kept, or why nothing was; neither where it is there already. */
 type Kept = { target?: string } | { problem: SourceHostProblem }
 
-/** Takes the app that GitHub has made of our manifest. */
 export async function completeApp(
   context: AppContext,
   call: WayBack,

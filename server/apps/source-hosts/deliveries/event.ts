@@ -3,10 +3,8 @@ import { Value } from '@sinclair/typebox/value'
 import type { Push } from '../../repositories/push-plan.ts'
 import { ChecksPayload, DeletePayload, InstallationPayload, PushPayload, RepositoryPayload } from './shapes.ts'
 
-/** A branch that somebody has pushed to; whose it is, who receives it knows. */
 export type HostPush = Omit<Push, 'workspaceId' | 'haveChecksPassed'>
 
-/** What a delivery says, in the words of no host. */
 export type HostEvent =
   | { kind: 'push'; push: HostPush }
   | { kind: 'checks'; urls: string[]; commit: string }

@@ -20,7 +20,6 @@ export interface Received {
 }
 
 interface Signed {
-  /** Whose secret it is signed with. */
   sender: string
   event: string
   deliveryId: string
@@ -32,7 +31,6 @@ interface Signed {
 
 const DELIVERY_ID = /^[\w-]{1,64}$/
 
-/** A delivery of an app at GitHub, which says by a header whose it is. */
 export async function receiveGithub(context: AppContext, call: Received): Promise<Answer<undefined>> {
   const { headers } = call.request
   const keys = githubAppById(context, headers.get('x-github-hook-installation-target-id') ?? '')
@@ -49,7 +47,6 @@ export async function receiveGithub(context: AppContext, call: Received): Promis
   return take(context, call, signed, (payload) => installationOfApp(context.db, keys?.appId ?? '', installationIdOf(payload)))
 }
 
-/** A delivery of a webhook at a Gitea, whose URL says whose it is. */
 export async function receiveGitea(
   context: AppContext,
   call: Received & { installationId: string; repo: string },

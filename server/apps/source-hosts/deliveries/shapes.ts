@@ -13,7 +13,6 @@ const Repository = Type.Object({
 
 const Commit = Type.Object({ id: Text, message: Type.String(), added: Paths, removed: Paths, modified: Paths })
 
-/** What is read of a push; GitHub and Gitea have the same words for it. */
 export const PushPayload = Type.Object({
   ref: Text,
   after: Text,

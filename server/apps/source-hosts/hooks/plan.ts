@@ -1,7 +1,6 @@
 import type { StoredHook } from '../store/hooks.ts'
 
 export interface HookFacts {
-  /** Repositories that services are deployed from. */
   wanted: ReadonlySet<string>
   hooks: readonly StoredHook[]
   now: number
@@ -21,7 +20,6 @@ export function planHooks({ wanted, hooks, now }: HookFacts): HookStep[] {
   })
 }
 
-/** When there is something to do next; undefined where all is as it should be. */
 export function nextHookAt({ wanted, hooks }: Omit<HookFacts, 'now'>): number | undefined {
   const waiting = hooks.filter(({ repo, hookId }) => hookId === null || !wanted.has(repo))
   return waiting.length === 0 ? undefined : Math.min(...waiting.map(({ nextAttemptAt }) => nextAttemptAt))

@@ -18,7 +18,6 @@ type HookContext = Pick<AppContext, 'after' | 'config' | 'db' | 'log' | 'lookup'
 
 export interface HookWork {
   poke(installationId: string): void
-  /** Looks at the connections of a service's workspace, by the service's id. */
   readonly ofServices: { poke(serviceId: string): void }
   pokeAll(): void
   settled(): Promise<void>

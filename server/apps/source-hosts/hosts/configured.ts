@@ -10,7 +10,6 @@ export interface ConfiguredHost {
   isConfigured: boolean
 }
 
-/** Whether there is anything to connect to, for a workspace: at one host, or at each. */
 export const hostsFor = (context: HostContext, workspaceId: string, only?: SourceHostName): ConfiguredHost[] =>
   sourceHostNames.filter((name) => only === undefined || name === only).map((name) => ({ name, ...facts[name](context, workspaceId) }))
 
@@ -27,7 +26,6 @@ const howTo: Record<SourceHostName, string> = {
   gitea: 'set CP_GITEA_URL',
 }
 
-/** @throws AppError not_configured saying what to set. */
 export function requireConfigured(context: HostContext, workspaceId: string, only?: SourceHostName): ConfiguredHost {
   const found = hostsFor(context, workspaceId, only).find(({ isConfigured }) => isConfigured)
   if (found !== undefined) return found

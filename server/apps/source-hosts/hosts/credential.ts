@@ -22,7 +22,6 @@ export function locate(context: HostContext, workspaceId: string, url: string): 
   return one && { host: openInstallation(context, one.installation), ...one }
 }
 
-/** Lets git into the repositories of the accounts that a workspace is connected to. */
 export const hostCredentials =
   (context: HostContext): CredentialSource =>
   async ({ workspaceId, url }, signal) => {

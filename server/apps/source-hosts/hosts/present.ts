@@ -30,7 +30,6 @@ export function statusOf(context: HostContext & { publicUrl: string }, workspace
   }
 }
 
-/** What keeps an installation from being used, as far as it is known without asking the host. */
 function problemOf(context: HostContext, installation: StoredInstallation): string | undefined {
   try {
     openInstallation(context, installation)

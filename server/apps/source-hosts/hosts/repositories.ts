@@ -9,14 +9,12 @@ const MAX_PAGES = 20
 export interface FoundRepository {
   installation: StoredInstallation
   repository: HostRepository
-  /** Where it stands in the list of its installation. */
   index: number
 }
 
 export interface RepositorySearch {
   search: string
   limit: number
-  /** The last one that was seen. */
   after: { installationId: string; index: number } | undefined
 }
 

@@ -20,7 +20,6 @@ export interface HostRequest {
   json?: unknown
 }
 
-/** Asks a host, and reads no more of its answer than the schema names. @throws AppError as those of the port. */
 export async function askHost<S extends TSchema>(reach: Reach, request: HostRequest, schema: S, signal: AbortSignal): Promise<Static<S>> {
   const response = await fetchHost(reach, request, signal)
   if (!response.ok) throw refusalOf(reach, response)

@@ -8,7 +8,6 @@ import type { Lookup } from '../../../platform/outgoing/resolve.ts'
 import { hostOf, type OutgoingPolicy } from '../../../platform/outgoing/rules.ts'
 import type { AppContext } from '../../context.ts'
 
-/** How a host is reached, and what people call it. */
 export interface Reach {
   title: string
   url: string
@@ -31,7 +30,6 @@ export function githubReach(context: ReachContext): Reach {
   return { title: sourceHostTitles.github, url, apiUrl, policy: policyFor(context, [url, apiUrl]), lookup: context.lookup, ca: undefined }
 }
 
-/** @returns undefined while no setting names one. */
 export function giteaReach(context: ReachContext): Reach | undefined {
   const { CP_GITEA_URL: url } = context.config
   if (url === undefined) return undefined

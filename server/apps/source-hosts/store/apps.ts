@@ -1,7 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { tableOf } from '../../../platform/db/table.ts'
 
-/** An app at GitHub that a workspace made. */
 export interface StoredApp {
   workspaceId: string
   appId: string

@@ -1,10 +1,4 @@
-/** Which release of Node.js a wish means. */
-
-export type VersionWish =
-  /** Words of npm's ranges, a whole version among them. */
-  | { kind: 'range'; range: string }
-  /** The newest that is supported for long, the newest of all, or whichever serves most. */
-  | { kind: 'lts' | 'newest' | 'default' }
+export type VersionWish = { kind: 'range'; range: string } | { kind: 'lts' | 'newest' | 'default' }
 
 /** Major versions by the code name of their long-term support, as https://nodejs.org/dist/index.json has them. */
 const ltsMajors: Readonly<Record<string, string>> = {

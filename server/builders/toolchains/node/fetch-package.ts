@@ -13,7 +13,6 @@ const MOST_PACKED_BYTES = 128 * MIB
 const MOST_UNPACKED_BYTES = 384 * MIB
 const LIMITS = { ...DEFAULT_EXTRACT_LIMITS, maxBytes: MOST_UNPACKED_BYTES, maxFiles: 20_000 }
 
-/** What a package takes on the disk until it is whole. */
 export const MOST_PACKAGE_BYTES = MOST_PACKED_BYTES + MOST_UNPACKED_BYTES
 
 const MB = 1_000_000
@@ -24,7 +23,6 @@ interface PackageFetch extends Fetching {
   log(line: string): void
 }
 
-/** Fetches a package of npm into a folder, which it makes, and verifies it before it is unpacked. @throws Unfetched; what unpacking throws. */
 export async function fetchPackage(into: string, { dist, log, env, signal }: PackageFetch): Promise<void> {
   const [archive, unpacked] = [join(dirname(into), 'archive.tgz'), join(dirname(into), 'unpacked')]
   let told = 0

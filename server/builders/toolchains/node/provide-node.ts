@@ -11,7 +11,6 @@ import { nodeVersions } from './node-list.ts'
 import { npmVersionFor } from './npm-of-node.ts'
 
 export interface NodeNeed {
-  /** The one that counts, where any is made. */
   wish?: { source: string; wanted: string }
 }
 

@@ -22,7 +22,6 @@ const PAUSE_MS = 500
 /** A registry that sends nothing for so long will not either in the next minute. */
 const SILENCE_MS = 30_000
 
-/** @throws Unfetched; the signal's reason when aborted. */
 export async function fetchText(url: URL, options: Fetching & Bounds): Promise<string> {
   return await patiently(options.signal, async () => {
     const chunks: Uint8Array[] = []
@@ -33,7 +32,6 @@ export async function fetchText(url: URL, options: Fetching & Bounds): Promise<s
 
 export interface Download extends Fetching, Bounds {
   into: string
-  /** One sha512 of subresource integrity, in base64, as the registry tells it. */
   integrity: string
   progress?: (bytes: number) => void
 }

@@ -5,7 +5,6 @@ import { npmSettings } from './way.ts'
 
 export interface Dist {
   tarball: string
-  /** Subresource integrity with a sha512 among its hashes. */
   integrity: string
 }
 
@@ -16,7 +15,6 @@ const Package = Type.Object({ versions: Type.Record(Type.String(), Version) })
 const MAX_LIST_BYTES = 2 * 1024 * 1024
 const ABBREVIATED = 'application/vnd.npm.install-v1+json'
 
-/** What a registry has of a package, by version. Prereleases are left out, as is what cannot be verified. @throws Unfetched */
 export async function packageVersions(name: string, fetching: Fetching): Promise<Record<string, Dist>> {
   const { registry } = npmSettings(fetching.env)
   const found = await ask(new URL(name, registry), Package, fetching)
@@ -28,7 +26,6 @@ export async function packageVersions(name: string, fetching: Fetching): Promise
   )
 }
 
-/** One version of a package. @throws Unfetched, also where the registry does not have it. */
 export async function packageVersion(name: string, version: string, fetching: Fetching): Promise<Dist> {
   const { registry } = npmSettings(fetching.env)
   const url = new URL(`${name}/${version}`, registry)

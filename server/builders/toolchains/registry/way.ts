@@ -1,14 +1,11 @@
-/** How package registries are reached: by the variables that package managers in builds go by. */
 import { readFile } from 'node:fs/promises'
 
 export type BuildEnv = Readonly<Record<string, string>>
 
 export interface NpmSettings {
-  /** Ends with a slash. */
   registry: string
   /** A file of certificates to believe in place of those that are built in; Bun itself adds those of NODE_EXTRA_CA_CERTS to these. */
   caFile: string | undefined
-  /** Unset where the usual variables of the environment decide. */
   proxy: string | undefined
   noProxy: string[]
   tokens: ReadonlyMap<string, string>

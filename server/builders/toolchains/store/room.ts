@@ -8,13 +8,11 @@ import type { ToolchainStore } from './store.ts'
 
 export interface Keeping {
   maxBytes: number
-  /** Folders that releases stand on; undefined while nobody can tell, so that nothing may go. */
   foldersInUse(): Iterable<string> | undefined
 }
 
 export interface Need {
   name: string
-  /** Most space that the entry takes, with what making it needs meanwhile. */
   mostBytes: number
   signal: AbortSignal
 }

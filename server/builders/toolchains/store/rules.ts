@@ -1,7 +1,5 @@
 export interface Entry {
-  /** What it is and its version: `node-22.11.0`. */
   name: string
-  /** Milliseconds since 1970. */
   usedAt: number
 }
 
@@ -11,11 +9,9 @@ export const isEntryName = (name: string): boolean => ENTRY.test(name)
 
 export const toolOf = ({ name }: Entry): string => ENTRY.exec(name)?.[1] ?? name
 
-/** What people call an entry: `Node.js 22.11.0`. */
 export const titleOf = (name: string): string => name.replace(/^node-/, 'Node.js ').replace('-', ' ')
 
 interface Uses {
-  /** Names of entries that releases stand on. */
   named: ReadonlySet<string>
   now: number
 }
@@ -24,9 +20,7 @@ interface Uses {
 const KEPT_MS = 25 * 3_600_000
 
 interface Standing extends Omit<Uses, 'named'> {
-  /** Undefined while nobody can tell. */
   named: ReadonlySet<string> | undefined
-  /** Whether a running build stands on it. */
   isHeld(name: string): boolean
 }
 

@@ -18,19 +18,15 @@ export interface ToolchainStore {
   find(name: string): Promise<string | undefined>
   /** The folder of an entry, made where it is missing: once, however many want it. @throws what `make` throws, AppError `unavailable` without room, or the signal's reason. */
   ensure(name: string, wanted: NewEntry, signal: AbortSignal): Promise<string>
-  /** All that are whole, in no order. */
   entries(): Promise<Entry[]>
   /** Takes an entry away unless it was used since. */
   remove(entry: Entry): Promise<void>
-  /** For one build, which gives it back when it has ended. */
   lend(): Loan
 }
 
-/** What a build sees of a store. */
 export type StoreReader = Pick<ToolchainStore, 'dir' | 'find' | 'ensure' | 'entries'>
 
 export interface NewEntry {
-  /** Most space that the entry takes, with what making it needs meanwhile. */
   mostBytes: number
   make: MakeEntry
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { NO_OBJECT, type RefUpdate } from '../../../../server/apps/git-push/protocol/commands.ts'
-import { deployBranchOf, isPushable, planRefs, refusalsOf, remarksOn, skipsDeploy } from '../../../../server/apps/git-push/refs/rules.ts'
+import { deployBranchOf, isPushable, planRefs, refusalsOf, remarksOn } from '../../../../server/apps/git-push/refs/rules.ts'
 import { heldIn } from '../../../../server/apps/git-push/repository/tend.ts'
 
 const [first, second] = ['1'.repeat(40), '2'.repeat(40)]
@@ -59,11 +59,6 @@ describe('a push', () => {
     const { due, refused } = planRefs([moved], new Map([['refs/heads/main', '3'.repeat(40)]]))
     expect({ due, refused }).toMatchObject({ due: [], refused: [{ ref: 'refs/heads/main' }] })
   })
-})
-
-test('a commit says that it is not to be deployed', () => {
-  for (const message of ['[skip deploy] words', 'Words\n\n[Deploy Skip]\n']) expect(skipsDeploy(message)).toBe(true)
-  for (const message of ['skip deploy', '[skip ci]', '']) expect(skipsDeploy(message)).toBe(false)
 })
 
 test('what a repository holds is read from what git counts', () => {

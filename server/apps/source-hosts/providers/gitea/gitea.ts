@@ -8,7 +8,6 @@ import { pathOf } from '../repository-path.ts'
 import { giteaHooks } from './hooks.ts'
 import { GiteaMade, GiteaRepositories, GiteaRepository, GiteaStatuses, GiteaUser } from './shapes.ts'
 
-/** What Gitea calls the states of a report. */
 const statusStates = { queued: 'pending', in_progress: 'pending', success: 'success', failure: 'failure', inactive: 'success' } as const
 
 export const authorized = (token: string, request: HostRequest): HostRequest => ({
@@ -16,7 +15,6 @@ export const authorized = (token: string, request: HostRequest): HostRequest => 
   headers: { Authorization: `token ${token}` },
 })
 
-/** Whose a token is. @throws AppError as the port's calls do. */
 export const giteaUserOf = (reach: Reach, token: string, signal: AbortSignal): Promise<Static<typeof GiteaUser>> =>
   askHost(reach, authorized(token, { path: '/user' }), GiteaUser, signal)
 
@@ -50,7 +48,7 @@ export function openGitea(reach: Reach, { account, token }: { account: string; t
           : { method: 'PATCH', path: `${issues}/comments/${encodeURIComponent(id)}`, json: { body: text } }
       return String((await askHost(reach, as(asked), GiteaMade, signal)).id)
     },
-    hooks: giteaHooks(reach, token),
+    hooks: giteaHooks(reach, as),
   }
 }
 

@@ -9,8 +9,7 @@ import { GiteaHook, GiteaHooks } from './shapes.ts'
 const events = ['push', 'delete', 'status', 'repository', 'pull_request']
 
 /** Webhooks of single repositories. Ours is known by its URL, so that one whose making was not heard of is found again. */
-export function giteaHooks(reach: Reach, token: string): RepositoryHooks {
-  const as = (request: HostRequest): HostRequest => ({ ...request, headers: { Authorization: `token ${token}` } })
+export function giteaHooks(reach: Reach, as: (request: HostRequest) => HostRequest): RepositoryHooks {
   return {
     async ensure(repository, hook, signal) {
       const path = `${pathOf(repository)}/hooks`

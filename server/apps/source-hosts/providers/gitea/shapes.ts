@@ -18,7 +18,6 @@ export const GiteaRepositories = Type.Array(GiteaRepository, { maxItems: 100 })
 export const GiteaHook = Type.Object({ id: Whole, config: Type.Object({ url: Type.Optional(Type.String()) }) })
 export const GiteaHooks = Type.Array(GiteaHook, { maxItems: 1000 })
 
-/** Newest of each context. */
 export const GiteaStatuses = Type.Object({
   statuses: Type.Union([Type.Array(Type.Object({ status: Text, context: Text }), { maxItems: 10_000 }), Type.Null()]),
 })

@@ -5,7 +5,6 @@ import type { AppContext } from '../../../context.ts'
 import { appById, appOf, type StoredApp } from '../../store/apps.ts'
 import { appSecrets } from '../../store/secrets.ts'
 
-/** An app at GitHub with all that acting as it takes. */
 export interface GithubAppKeys {
   appId: string
   clientId: string
@@ -26,7 +25,6 @@ const needed = [
   'CP_GITHUB_WEBHOOK_SECRET',
 ] as const
 
-/** What settings make of the app that all share. @throws AppError bad_request naming what is missing of one given by half, which keeps the server from starting. */
 export function sharedApp(config: AppsContext['config']): GithubAppKeys | undefined {
   const missing = needed.filter((name) => config[name] === undefined)
   if (missing.length === needed.length) return undefined
@@ -42,7 +40,6 @@ export function sharedApp(config: AppsContext['config']): GithubAppKeys | undefi
   }
 }
 
-/** The app that a workspace uses: the one that all share, else its own; undefined while there is neither. */
 export function githubAppOf(context: AppsContext, workspaceId: string): GithubAppKeys | undefined {
   const shared = sharedApp(context.config)
   if (shared !== undefined) return shared
@@ -50,7 +47,6 @@ export function githubAppOf(context: AppsContext, workspaceId: string): GithubAp
   return stored === undefined ? undefined : keysOf(context, stored)
 }
 
-/** An app by its id at GitHub, whichever workspace's it is. */
 export function githubAppById(context: AppsContext, appId: string): GithubAppKeys | undefined {
   const shared = sharedApp(context.config)
   if (shared?.appId === appId) return shared

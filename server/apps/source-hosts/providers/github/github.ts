@@ -9,14 +9,11 @@ import { reportToGithub } from './reports.ts'
 import { GithubCheckRuns, GithubMade, GithubRepositories, GithubRepository, GithubStatuses } from './shapes.ts'
 import { githubTokens } from './tokens.ts'
 
-/** Asks the API as an installation. */
 export type AskGithub = <S extends TSchema>(request: HostRequest, schema: S, signal: AbortSignal) => Promise<Static<S>>
 
 const CHECKS = 'per_page=100'
-/** Name that git gives with a token of an installation. */
 const TOKEN_USER = 'x-access-token'
 
-/** An installation of an app at GitHub. */
 export function openGithub(reach: Reach, { keys, installationId }: { keys: GithubAppKeys; installationId: string }): SourceHost {
   const tokensFor = (signal: AbortSignal) => githubTokens(reach, { keys, installationId, signal })
   const ask: AskGithub = async (request, schema, signal) =>

@@ -7,11 +7,9 @@ import { githubHeaders } from './github.ts'
 import { GithubApp, GithubConversion, GithubInstallations, GithubMembership, GithubUser, GithubUserToken } from './shapes.ts'
 import { appTokenOf } from './tokens.ts'
 
-/** Has GitHub make an app of the manifest that a code stands for. A code is good once. */
 export const convertManifest = (reach: Reach, code: string, signal: AbortSignal): Promise<Static<typeof GithubConversion>> =>
   askHost(reach, { method: 'POST', path: `/app-manifests/${encodeURIComponent(code)}/conversions` }, GithubConversion, signal)
 
-/** Where a browser installs an app. @throws AppError not_found where GitHub has it no more. */
 export async function installUrlOf(
   reach: Reach,
   { keys, state }: { keys: GithubAppKeys; state: string },

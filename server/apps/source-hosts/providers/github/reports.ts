@@ -8,7 +8,6 @@ interface Reported {
   report: CommitReport
 }
 
-/** What GitHub calls the states of a commit; deployments have more. */
 const statusStates = { queued: 'pending', in_progress: 'pending', success: 'success', failure: 'failure', inactive: 'success' } as const
 
 /** Tells the state of a commit and of the deployment that it belongs to. Returns the deployment's id. */

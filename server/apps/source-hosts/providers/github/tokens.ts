@@ -5,7 +5,6 @@ import { fetchHost, refusalOf } from '../ask.ts'
 import type { Reach } from '../reach.ts'
 import type { GithubAppKeys } from './apps.ts'
 
-/** Tokens of one installation of an app. */
 export interface GithubTokens {
   /** For calls of the API: kept until it is about to end. */
   forApi(): Promise<string>
@@ -25,7 +24,6 @@ const cacheOf = (appId: string) => ({
   },
 })
 
-/** A token that proves to be the app itself, for calls about it. */
 export const appTokenOf = async (reach: Reach, keys: GithubAppKeys, signal: AbortSignal): Promise<string> =>
   (await authOf(reach, keys, signal)({ type: 'app' })).token
 
