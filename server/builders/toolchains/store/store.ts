@@ -36,8 +36,9 @@ export type MakeEntry = (into: string, signal: AbortSignal) => Promise<void>
 
 interface Pending {
   made: Promise<string>
-  stop: AbortController
   waiting: number
+  /** Ends it; whoever comes from now on begins anew. */
+  giveUp(): void
 }
 
 const INCOMING = 'incoming-'
@@ -89,10 +90,17 @@ interface Wanted extends NewEntry {
 
 function begin(pending: Map<string, Pending>, wanted: Wanted): Pending {
   const stop = new AbortController()
-  const made = makeEntry(wanted, stop.signal).finally(() => pending.delete(wanted.name))
+  const made = makeEntry(wanted, stop.signal)
+  const forget = (): void => {
+    if (pending.get(wanted.name) === begun) pending.delete(wanted.name)
+  }
+  const giveUp = (): void => {
+    forget()
+    stop.abort(new Error('nobody waits for it any more'))
+  }
+  const begun: Pending = { made, waiting: 0, giveUp }
   // Whoever waits is told; where nobody does any more, there is nobody to tell.
-  made.catch(() => {})
-  const begun = { made, stop, waiting: 0 }
+  made.catch(() => {}).finally(forget)
   pending.set(wanted.name, begun)
   return begun
 }
@@ -103,7 +111,7 @@ async function wait(pending: Pending, signal: AbortSignal): Promise<string> {
     return await unlessAborted(pending.made, signal)
   } finally {
     pending.waiting -= 1
-    if (pending.waiting === 0) pending.stop.abort(new Error('nobody waits for it any more'))
+    if (pending.waiting === 0) pending.giveUp()
   }
 }
 

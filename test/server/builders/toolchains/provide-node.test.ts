@@ -102,24 +102,33 @@ describe('a build is given', () => {
     expect(await provide(asking('22.11.0'), bare, { env })).toEqual(first)
   })
 
-  test('one fetch for two that want the same, though the first of them is given up', async () => {
-    const { promise: isAsked, resolve: asked } = Promise.withResolvers<void>()
-    const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<undefined>()
-    registry.before = async (path) => {
-      if (!path.startsWith('-/node')) return undefined
-      asked()
-      return await mayGoOn
-    }
-    const stop = new AbortController()
-    const first = provide(asking('22'), bare, { signal: stop.signal })
-    const second = provide(asking('22'))
-    await isAsked
-    stop.abort(new Error('canceled'))
-    await expect(first).rejects.toThrow('canceled')
-    goOn(undefined)
-    expect((await second).tools.node?.version).toBe('22.11.0')
+  test('one fetch for two that want the same', async () => {
+    const [first, second] = await Promise.all([provide(asking('22')), provide(asking('22'))])
+    expect([first.tools.node?.version, second.tools.node?.version]).toEqual(['22.11.0', '22.11.0'])
     expect(registry.asked.filter((path) => path.startsWith('-/node'))).toHaveLength(1)
   })
+
+  test.each(['while it waits for the fetch of another', 'when that fetch is being ended already'])(
+    'what it asks for %s, which is given up',
+    async (moment) => {
+      const { promise: isAsked, resolve: asked } = Promise.withResolvers<void>()
+      const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<undefined>()
+      registry.before = async (path) => {
+        if (!path.startsWith('-/node')) return undefined
+        asked()
+        return await mayGoOn
+      }
+      const stop = new AbortController()
+      const first = provide(asking('22'), bare, { signal: stop.signal })
+      const before = moment.startsWith('while') ? [provide(asking('22'))] : []
+      await isAsked
+      stop.abort(new Error('canceled'))
+      await expect(first).rejects.toThrow('canceled')
+      const others = [...before, provide(asking('22'))]
+      goOn(undefined)
+      for (const other of others) expect((await other).tools.node?.version).toBe('22.11.0')
+    },
+  )
 })
 
 describe('a build is refused, and nothing is left,', () => {
