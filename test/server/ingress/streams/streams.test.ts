@@ -106,7 +106,10 @@ test('a client whose instances are all away is turned away at once, as is one of
   await publish(freePorts(1)[0] ?? 1)
   await expect(talk('x')).rejects.toThrow(/ECONNRESET|EPIPE/)
   await publishStreams([])
-  await expect(talk('x')).rejects.toThrow('ECONNREFUSED')
+  // A child that another file is just starting has the socket until its exec: what connects meanwhile is reset when that is over.
+  const answer = () => talk('x').then(String, ({ code }) => code)
+  expect(await answer()).toMatch(/^ECONN(REFUSED|RESET)$/)
+  await until('nobody listens', async () => (await answer()) === 'ECONNREFUSED')
 })
 
 test('an address that somebody else listens at is taken as soon as it is free', async () => {
