@@ -64,9 +64,12 @@ describe('S31: the output of an app', () => {
     await engine.start(spec)
     await until('the flood is over', () => existsSync(join(spec.cwd, 'done')), PATIENCE_MS)
     expect(statSync(spec.outputPath).blocks * 512).toBeLessThan(80 * MIB)
+    const loss = /about \d+ bytes before this were left out/
+    // Where the flood is slow, as on a busy machine, its loss is told in the midst of it.
+    const wasTold = loss.test(readFileSync(spec.outputPath, 'latin1'))
     writeFileSync(spec.outputPath, '')
     // What is left of the flood in the pipe is read before this line.
-    await until('the loss is told', () => /about \d+ bytes before this were left out/.test(world.output(spec)), PATIENCE_MS)
+    await until('the loss is told', () => wasTold || loss.test(world.output(spec)), PATIENCE_MS)
     writeFileSync(join(spec.cwd, 'go'), '')
     await endOf(engine, spec.instanceId)
     expect(world.output(spec)).toMatch(/\nthe last line\n$/)

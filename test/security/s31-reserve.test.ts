@@ -116,7 +116,9 @@ describe.runIf(process.getuid?.() === 0)('S31: on a disk that has a reserve', ()
       })
       const headers = { authorization: `Bearer ${platform.adminToken}`, 'content-type': 'application/gzip' }
       const sending = fetch(`${platform.url}/v1/services/${service.id}/source/upload?deploy=false`, { method: 'POST', headers, body })
-      await until('it has begun', () => readdirSync(platform.context.paths.uploads).length === 1, PATIENCE)
+      const early = sending.then(async (reply) => expect.fail(`${reply.status} before the disk is full: ${await reply.clone().text()}`))
+      early.catch(() => {})
+      await Promise.race([early, until('it has begun', () => readdirSync(platform.context.paths.uploads).length === 1, PATIENCE)])
       await withFiller(async () => {
         filled.resolve()
         const refused = await sending
@@ -156,6 +158,7 @@ describe.runIf(process.getuid?.() === 0)('S31: on a disk that has a reserve', ()
     } finally {
       closeSync(descriptor)
       rmSync(path)
+      await until('its room is there again', () => free().mb > RESERVE_MB, PATIENCE)
     }
   }
 })
