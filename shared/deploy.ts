@@ -29,6 +29,10 @@ const running: ReadonlySet<DeployStatus> = new Set([
 /** Whether the deploy is still on its way: neither live nor ended. */
 export const isDeployRunning = (status: DeployStatus): boolean => running.has(status)
 
+/** Page of the server that shows a deploy to whoever may see it. */
+export const deployPath = ({ workspaceId, serviceId, deployId }: { workspaceId: string; serviceId: string; deployId: string }): string =>
+  `/deploys?${new URLSearchParams({ ownerId: workspaceId, serviceId, deployId })}`
+
 export const deployTriggers = [
   'api',
   'manual',

@@ -58,6 +58,8 @@ const ignored = new Set([
   'git_repositories',
   // A delivery that leads to nothing is remembered, and changes nothing.
   'source_host_deliveries',
+  'commit_reports',
+  'source_host_pauses',
 ])
 /** Change nothing, or nothing that concerns anybody yet. */
 const unwritten = new Set<string>(['createDeviceGrant', 'refreshDeviceToken', 'planDeploy'])

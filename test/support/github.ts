@@ -130,6 +130,9 @@ function isAuthorized(path: string, authorization: string, key: ReturnType<typeo
 let tokens = 0
 let reports = 1000
 
+/** What the description's own example of a repository lacks, and what it is a fork of lacks as well. */
+export const unforked = { language: null, parent: undefined, source: undefined, template_repository: undefined }
+
 const repositoryFields = (name: string) => ({
   full_name: name,
   name: name.split('/')[1],
@@ -167,7 +170,7 @@ const defaultAnswers = (pem: string): Answers => ({
     const names = githubRepositories.slice((page - 1) * size, page * size)
     return { total_count: githubRepositories.length, repositories: names.map((name) => ({ ...one, ...repositoryFields(name) })) }
   },
-  'GET /repos/{owner}/{repo}': ({ path }) => repositoryFields(path.slice('/repos/'.length)),
+  'GET /repos/{owner}/{repo}': ({ path }) => ({ ...unforked, ...repositoryFields(path.slice('/repos/'.length)) }),
   'GET /repos/{owner}/{repo}/commits/{ref}/status': () => ({ state: 'pending', statuses: [] }),
   'GET /repos/{owner}/{repo}/commits/{ref}/check-runs': () => ({ total_count: 0, check_runs: [] }),
   'GET /repos/{owner}/{repo}/deployments': () => [],

@@ -26,10 +26,16 @@ export interface WantedHook {
   secret: string
 }
 
-/** What one says of a commit: how a deploy of it goes. Links lead to pages of ours. */
+export type ReportState = 'queued' | 'in_progress' | 'success' | 'failure' | 'canceled' | 'inactive'
+
+/** How a deploy of a commit goes. Links lead to pages of ours. */
 export interface CommitReport {
+  /** Id of the deploy, by which a host finds again what an earlier try has made. */
+  deployId: string
   commit: string
-  state: 'queued' | 'in_progress' | 'success' | 'failure' | 'inactive'
+  state: ReportState
+  /** Whether this deploy is the newest of its commit: it alone decides what is said of the commit itself. */
+  isNewest: boolean
   environment: string
   description: string
   logUrl: string
@@ -57,6 +63,7 @@ export interface SourceHost {
   tokenFor(repository: string, signal: AbortSignal): Promise<RepositoryToken>
   /** What others say of a commit; our own reports do not count. A commit of which nobody says anything is `pending`. */
   checksOf(repository: string, commit: string, signal: AbortSignal): Promise<CheckState>
+  /** Tells how a deploy goes, which can be repeated. Returns the host's id of the deployment, null where it has none. */
   report(repository: string, report: CommitReport, signal: AbortSignal): Promise<string | null>
   comment(repository: string, comment: { request: number; text: string; id?: string }, signal: AbortSignal): Promise<string>
   readonly hooks?: RepositoryHooks
@@ -64,5 +71,5 @@ export interface SourceHost {
 
 export const REPOSITORIES_PER_PAGE = 50
 
-/** What reports are told apart from other people's by; the service's name follows. */
+/** What reports are told apart from other people's by; the environment follows. */
 export const REPORT_CONTEXT = 'cpd/'

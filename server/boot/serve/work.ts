@@ -15,7 +15,7 @@ import { createUpgradeWork } from '../../apps/postgres/upgrade/work.ts'
 import { createWays } from '../../apps/replication/ways.ts'
 import { createLookWork } from '../../apps/repositories/looks/work.ts'
 import { servicesToWatch } from '../../apps/services/store.ts'
-import { createHookWork } from '../../apps/source-hosts/hooks/work.ts'
+import { createSourceHostWork, type SourceHostWork } from '../../apps/source-hosts/work/work.ts'
 import { createTransferWork } from '../../apps/transfers/work/work.ts'
 import { createWebhookWork } from '../../apps/webhooks/dispatch/work.ts'
 import type { AcmeSettings } from '../../edge/certificates/acme/settings.ts'
@@ -57,15 +57,15 @@ export function createWork(
   const pushes = createPushWork(() => context)
   const work: RunningWork = {
     poke: pokeBy({
-      service: onceStarted((serviceId: string) => pokeAllOf([driver, jobs, sourceHooks.ofServices], serviceId)),
+      service: onceStarted((serviceId: string) => pokeAllOf([driver, jobs, sourceHosts.ofServices], serviceId)),
       jobs: onceStarted((serviceId: string) => jobs.poke(serviceId)),
       disk: onceStarted((diskId: string) => disks.poke(diskId)),
       datastore: onceStarted((datastoreId: string) => pokeAllOf(databases, datastoreId)),
       domain: onceStarted((domainId: string) => domains.poke(domainId)),
-      deploys: onceStarted(() => queue.poke()),
+      deploys: onceStarted(() => pokeEach([queue, sourceHosts.ofDeploys])),
       workspace: onceStarted((workspaceId: string) => workspaces.poke(workspaceId)),
       certificates: onceStarted(() => certificates.poke()),
-      sourceHost: onceStarted((installationId: string) => sourceHooks.poke(installationId)),
+      sourceHost: onceStarted((installationId: string) => sourceHosts.poke(installationId)),
       webhooks: onceStarted((workspaceId: string) => webhooks.poke(workspaceId)),
     }),
     republishCertificates: () => certificates.republish(),
@@ -83,7 +83,7 @@ export function createWork(
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
     start() {
       open()
-      const stopListening = listen(context, { keeper, notifications })
+      const stopListening = listen(context, { keeper, notifications, sourceHosts })
       publishRoutes(context)
       pokeAll()
       watchHeld(context)
@@ -106,12 +106,12 @@ export function createWork(
   const databases = [...databaseWork(context), backups, transfers]
   const jobs = createJobWork(context)
   const webhooks = createWebhookWork(context)
-  const sourceHooks = createHookWork(context)
+  const sourceHosts = createSourceHostWork(context)
   const notifications = createNotificationWork(context)
   const driver = createServiceDriver(context)
   const workspaces = createWorkspaceWork(context, workspaceContents(context))
   const services = { pokeAll: () => pokeServices(context, driver), settled: driver.settled }
-  const minutely = [keeper, services, jobs, workspaces, webhooks, sourceHooks, createLookWork(context), notifications, ...databases]
+  const minutely = [keeper, services, jobs, workspaces, webhooks, sourceHosts, createLookWork(context), notifications, ...databases]
 
   function pokeAll(): void {
     for (const part of minutely) part.pokeAll()
@@ -135,6 +135,10 @@ const pokeAllOf = (parts: readonly Pick<Driver, 'poke'>[], id: string): void => 
   for (const part of parts) part.poke(id)
 }
 
+const pokeEach = (parts: readonly { poke(): void }[]): void => {
+  for (const part of parts) part.poke()
+}
+
 const settledAll = async (parts: readonly { settled(): Promise<void> }[]): Promise<void> =>
   void (await Promise.all(parts.map((part) => part.settled())))
 
@@ -156,13 +160,15 @@ const createServiceDriver = (context: Context): Driver =>
 interface Listeners {
   keeper: Keeper
   notifications: NotificationWork
+  sourceHosts: SourceHostWork
 }
 
 /** Has what happens reach who works on it. Returns what ends that. */
-function listen({ db, engine, work }: Context, { keeper, notifications }: Listeners): (() => void)[] {
+function listen({ db, engine, work }: Context, { keeper, notifications, sourceHosts }: Listeners): (() => void)[] {
   return [
     onEvents(db, (workspaceId) => work.poke('webhooks', workspaceId)),
     onEvents(db, notifications.poke),
+    onEvents(db, sourceHosts.ofEvents.poke),
     engine.onExit(keeper.poke),
     keeper.onChange((owner) => pokeOwner(work, owner)),
   ]

@@ -9,6 +9,7 @@ import {
 import type { HostRepository } from '../port.ts'
 import { hooksOf } from '../store/hooks.ts'
 import { installationsOf, type StoredInstallation } from '../store/installations.ts'
+import { refusedReport } from '../store/reports.ts'
 import { hostsFor } from './configured.ts'
 import { type HostContext, openInstallation } from './open.ts'
 
@@ -38,7 +39,9 @@ function problemOf(context: HostContext, installation: StoredInstallation): stri
     throw error
   }
   const refused = hooksOf(context.db, installation.id).find(({ problem }) => problem !== null)
-  return refused && `${refused.repo} has no webhook, and is looked at every few minutes. ${refused.problem}`
+  if (refused !== undefined) return `${refused.repo} has no webhook, and is looked at every few minutes. ${refused.problem}`
+  const untold = refusedReport(context.db, installation.id)
+  return untold && `Deploys of ${untold.repository} are not told there. ${untold.problem}`
 }
 
 export const presentInstallation = (

@@ -45,6 +45,13 @@ export const installationsOf = (db: Database, workspaceId: string, provider?: So
 /** All installations at a host that have webhooks of single repositories. */
 export const personalInstallations = (db: Database): StoredInstallation[] => installations.all(db, "WHERE app_id = '' ORDER BY id")
 
+/** Workspaces that are connected to anything, by id. */
+export const connectedWorkspaces = (db: Database): string[] =>
+  db
+    .query<{ id: string }, []>('SELECT DISTINCT workspace_id AS id FROM source_host_installations')
+    .all()
+    .map(({ id }) => id)
+
 /** One by id, whoever has it; undefined where there is none. */
 export const installationById = (db: Database, id: string): StoredInstallation | undefined =>
   installations.get(db, 'WHERE id = $id', { id })

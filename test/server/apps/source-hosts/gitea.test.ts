@@ -181,6 +181,8 @@ describe('a Gitea', () => {
 
   describe('a deploy is told', () => {
     const report = (commit: string, state: CommitReport['state']): CommitReport => ({
+      deployId: 'dep-1',
+      isNewest: true,
       commit,
       state,
       environment: 'shop',

@@ -127,6 +127,8 @@ describe('an app that all workspaces share', () => {
 
   describe('tells how a deploy goes', () => {
     const report = (changes: Partial<CommitReport> = {}): CommitReport => ({
+      deployId: 'dep-1',
+      isNewest: true,
       commit: COMMIT,
       state: 'in_progress',
       environment: 'shop',
@@ -150,12 +152,23 @@ describe('an app that all workspaces share', () => {
       ])
     })
 
+    test('of which an older one, or one that is no longer live, says nothing of the commit any more', async () => {
+      await host.report('acme/api', report({ state: 'failure', isNewest: false, reportId: '7' }), never)
+      await host.report('acme/api', report({ state: 'inactive', reportId: '7' }), never)
+      await host.report('acme/api', report({ state: 'canceled', reportId: '8' }), never)
+      expect(sent(`/repos/acme/api/statuses/${COMMIT}`)).toMatchObject([{ state: 'error' }])
+      expect(sent('/repos/acme/api/deployments/7/statuses')).toMatchObject([{ state: 'failure' }, { state: 'inactive' }])
+      expect(sent('/repos/acme/api/deployments/8/statuses')).toMatchObject([{ state: 'inactive', auto_inactive: false }])
+    })
+
     test('and goes on with the deployment of a try that it did not hear of', async () => {
       github.answer('GET /repos/{owner}/{repo}/deployments', () => [
         { ...(exampleOf('GET', '/repos/a/b/deployments') as object[])[0], id: 555 },
       ])
       expect(await host.report('acme/blog', report(), never)).toBe('555')
       expect(sent('/repos/acme/blog/deployments')).toEqual([])
+      const asked = github.received.findLast(({ method, path }) => method === 'GET' && path === '/repos/acme/blog/deployments')
+      expect(asked?.query.get('task')).toBe('deploy:dep-1')
       github.answer('GET /repos/{owner}/{repo}/deployments', undefined)
     })
   })

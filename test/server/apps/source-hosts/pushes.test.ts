@@ -14,6 +14,13 @@ import { makeService, type TestService } from '../../../support/service.ts'
 import { signatureOf } from '../../../support/source-hosts.ts'
 import { until } from '../../../support/until.ts'
 
+interface Status {
+  context: string
+  status: string
+  description: string
+  target_url: string
+}
+
 describe('what is pushed to a private repository of a Gitea', () => {
   let gitea: Gitea
   let platform: FakePlatform
@@ -62,6 +69,23 @@ describe('what is pushed to a private repository of a Gitea', () => {
     const deploy = await deployOf(commit)
     expect(await service.ends(deploy?.id ?? '')).toMatchObject({ status: 'live', trigger: 'new_commit', commit: { id: commit } })
     expect((await deploys()).filter((one) => one.commit?.id === commit)).toHaveLength(1)
+  })
+
+  test('has its deploy told at the host: pending, then how it ended, with a link to it', async () => {
+    const statusOf = async (commit: string) => {
+      const { statuses } = await gitea.ask<{ statuses: Status[] | null }>(ada, 'GET', `/repos/ada/shop/commits/${commit}/status`)
+      return statuses?.find(({ context }) => context === 'cpd/shop')
+    }
+    const commit = await gitea.commit(ada, 'shop', 'told.txt')
+    const told = await until('it is told', async () => {
+      const seen = await statusOf(commit)
+      return seen?.status === 'success' && seen
+    })
+    const deploy = await deployOf(commit)
+    expect(told).toMatchObject({ description: 'Live', target_url: expect.stringContaining(deploy?.id ?? 'none') })
+    await until('nothing is open', async () => (await statusOf(first.commit?.id ?? ''))?.status === 'success')
+    const history = await gitea.ask<Status[]>(ada, 'GET', `/repos/ada/shop/statuses/${commit}`)
+    expect(history.map(({ status }) => status)).toContain('pending')
   })
 
   test('and asks in its message not to be deployed, is not, and the events say why', async () => {

@@ -1,14 +1,13 @@
 import type { Static } from '@sinclair/typebox'
 import type { HostRepository, SourceHost } from '../../port.ts'
-import { REPORT_CONTEXT, REPOSITORIES_PER_PAGE } from '../../port.ts'
+import { REPOSITORIES_PER_PAGE } from '../../port.ts'
 import { askHost, type HostRequest } from '../ask.ts'
 import { stateOfChecks } from '../check-states.ts'
+import { commitStatusOf } from '../commit-status.ts'
 import type { Reach } from '../reach.ts'
 import { pathOf } from '../repository-path.ts'
 import { giteaHooks } from './hooks.ts'
 import { GiteaMade, GiteaRepositories, GiteaRepository, GiteaStatuses, GiteaUser } from './shapes.ts'
-
-const statusStates = { queued: 'pending', in_progress: 'pending', success: 'success', failure: 'failure', inactive: 'success' } as const
 
 export const authorized = (token: string, request: HostRequest): HostRequest => ({
   ...request,
@@ -34,10 +33,10 @@ export function openGitea(reach: Reach, { account, token }: { account: string; t
       const { statuses } = await askHost(reach, as({ path }), GiteaStatuses, signal)
       return stateOfChecks((statuses ?? []).map(({ status, context }) => ({ context, state: status })))
     },
-    async report(repository, { commit, state, environment, description, logUrl }, signal) {
-      const path = `${pathOf(repository)}/statuses/${encodeURIComponent(commit)}`
-      const json = { state: statusStates[state], context: `${REPORT_CONTEXT}${environment}`, description, target_url: logUrl }
-      await askHost(reach, as({ method: 'POST', path, json }), GiteaMade, signal)
+    async report(repository, report, signal) {
+      const json = commitStatusOf(report)
+      const path = `${pathOf(repository)}/statuses/${encodeURIComponent(report.commit)}`
+      if (json !== undefined) await askHost(reach, as({ method: 'POST', path, json }), GiteaMade, signal)
       return null
     },
     async comment(repository, { request, text, id }, signal) {

@@ -1,0 +1,113 @@
+/**
+ * Hosts are told how deploys of their commits go. What they are to be told follows from the deploys alone, and what they were told is written
+ * down, so that the two are compared at any time: after an event, a kill, or a day without the host. No deploy waits for it.
+ */
+import type { Database } from 'bun:sqlite'
+import { deployPath } from '../../../../shared/deploy.ts'
+import { AppError } from '../../../../shared/error.ts'
+import { traitsOf } from '../../../../shared/service-type.ts'
+import { describeError } from '../../../platform/server-log.ts'
+import { createDriver } from '../../../platform/work/driver.ts'
+import { createPlaces } from '../../../platform/work/places.ts'
+import type { AppContext } from '../../context.ts'
+import { urlOf } from '../../services/addresses.ts'
+import { type Located, locate } from '../hosts/credential.ts'
+import { connectedWorkspaces, installationsOf } from '../store/installations.ts'
+import { pausedUntil } from '../store/pauses.ts'
+import { type DeployOfCommit, deploysOfCommits, forgetReport, reportById, reportsOfGone, type StoredReport } from '../store/reports.ts'
+import { lastReportOf, progress, reportOf } from './plan.ts'
+import { type Telling, tell } from './tell.ts'
+
+const WORKSPACES_AT_ONCE = 4
+/** Longer than all attempts take: what was not told of an older change is not told any more. */
+const LOOKED_BACK_MS = 3 * 24 * 60 * 60_000
+
+type ReportContext = Pick<
+  AppContext,
+  'after' | 'config' | 'db' | 'hasCertificate' | 'log' | 'lookup' | 'now' | 'publicUrl' | 'sealer' | 'stopping'
+>
+
+export interface ReportWork {
+  poke(workspaceId: string): void
+  pokeAll(): void
+  settled(): Promise<void>
+}
+
+export function createReportWork(context: ReportContext): ReportWork {
+  const places = createPlaces(WORKSPACES_AT_ONCE)
+  const driver = createDriver({
+    run: (workspaceId) => places.run(() => reconcile(context, workspaceId)),
+    onError: (workspaceId, error) => context.log.error('deploys not told to a source host', { workspaceId, ...describeError(error) }),
+    now: context.now,
+    after: context.after,
+    signal: context.stopping,
+  })
+  return {
+    poke: driver.poke,
+    pokeAll() {
+      for (const workspaceId of connectedWorkspaces(context.db)) driver.poke(workspaceId)
+    },
+    settled: driver.settled,
+  }
+}
+
+async function reconcile(context: ReportContext, workspaceId: string): Promise<number | undefined> {
+  // Looked for anew each time: while a host took its time, a deploy may have gone on, or gone.
+  for (;;) {
+    const due = firstDue(context, workspaceId)
+    if (due === undefined) break
+    await tell(context, due)
+  }
+  const left = [...tellingsOf(context, workspaceId)].map((telling) => dueAt(context.db, telling))
+  return left.length === 0 ? undefined : Math.min(...left)
+}
+
+function firstDue(context: ReportContext, workspaceId: string): Telling | undefined {
+  for (const telling of tellingsOf(context, workspaceId)) if (dueAt(context.db, telling) <= context.now()) return telling
+  return undefined
+}
+
+const dueAt = (db: Database, { report, located }: Telling): number =>
+  Math.max(report.nextAttemptAt, pausedUntil(db, located.installation.id))
+
+function* tellingsOf(context: ReportContext, workspaceId: string): Generator<Telling> {
+  const { db, now } = context
+  if (installationsOf(db, workspaceId).length === 0) return
+  for (const before of reportsOfGone(db, workspaceId)) {
+    const report = lastReportOf(before, now())
+    if (report === undefined) forgetReport(db, before)
+    else yield* withHost(context, report, goneSaying(context))
+  }
+  for (const deploy of deploysOfCommits(db, workspaceId, now() - LOOKED_BACK_MS)) {
+    const report = reportOf(deploy, { before: reportById(db, deploy.id), workspaceId, now: now() })
+    if (report !== undefined) yield* withHost(context, report, sayingOf(context, deploy, report))
+  }
+}
+
+function withHost(context: ReportContext, report: StoredReport, said: Telling['said']): Telling[] {
+  const located = hostOf(context, report)
+  return located === undefined ? [] : [{ report, located, said }]
+}
+
+/** Where settings lead elsewhere by now, there is nobody to tell. */
+function hostOf(context: ReportContext, { workspaceId, repository }: StoredReport): Located | undefined {
+  try {
+    return locate(context, workspaceId, repository)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not_configured') return undefined
+    throw error
+  }
+}
+
+function sayingOf(context: ReportContext, { id, serviceId, status, slug, type, isNewest }: DeployOfCommit, report: StoredReport) {
+  const { description } = progress[status]
+  const logUrl = context.publicUrl + deployPath({ workspaceId: report.workspaceId, serviceId, deployId: id })
+  const isReached = report.wanted === 'success' && traitsOf(type).isRouted
+  return { isNewest: isNewest === 1, description, logUrl, ...(isReached && { serviceUrl: urlOf(context, slug) }) }
+}
+
+const goneSaying = ({ publicUrl }: ReportContext): Telling['said'] => ({
+  isNewest: true,
+  description: 'The service was deleted',
+  logUrl: publicUrl,
+})
