@@ -16,7 +16,12 @@ export interface Push {
   haveChecksPassed: boolean
 }
 
-export type PushVerdict = { kind: 'deploy' } | { kind: 'ignore'; reason: string } | { kind: 'branch_deleted' } | { kind: 'none' }
+export type PushVerdict =
+  | { kind: 'deploy' }
+  | { kind: 'wait' }
+  | { kind: 'ignore'; reason: string }
+  | { kind: 'branch_deleted' }
+  | { kind: 'none' }
 
 export interface PushTarget extends Pick<StoredService, 'labels' | 'settings' | 'suspendedAt'> {
   newestCommit: string | null
@@ -38,7 +43,7 @@ export function planPush(push: Push, { labels, settings, suspendedAt, newestComm
   if (isSkipped(push.message)) return { kind: 'ignore', reason: 'Its message asks for it.' }
   if (!touches(push.changedPaths, { ...buildFilter, rootDir: settings.rootDir }))
     return { kind: 'ignore', reason: 'It changes nothing that the build filter lets through.' }
-  return autoDeployTrigger === 'checksPass' && !push.haveChecksPassed ? nothing : { kind: 'deploy' }
+  return { kind: autoDeployTrigger === 'checksPass' && !push.haveChecksPassed ? 'wait' : 'deploy' }
 }
 
 const SKIP = /\[(?:skip (?:deploy|render|ci|cd)|(?:deploy|render|ci|cd) skip)\]/i

@@ -6,6 +6,7 @@ import { recordEvent } from '../events/store.ts'
 import { type StoredService, servicesWithRepository } from '../services/store.ts'
 import { noteCommit } from './look-store.ts'
 import { type Push, type PushVerdict, planPush } from './push-plan.ts'
+import { beginWait, endWait } from './wait-store.ts'
 
 /** Has the services deploy that a push is for, and writes down why others do not. Belongs in a transaction. Returns whether anything came of it. */
 export const takePush = (context: AppContext, push: Push): boolean =>
@@ -27,16 +28,27 @@ export function takePushFor(context: AppContext, service: StoredService, push: P
 function carryOut(context: AppContext, service: StoredService, { push, verdict }: { push: Push; verdict: PushVerdict }): void {
   switch (verdict.kind) {
     case 'deploy':
+      endWait(context.db, service.id)
       deployCommit(context, service, push)
       return
+    case 'wait':
+      awaitChecks(context, service, push)
+      return
     case 'ignore':
-      ignore(context, service, { push, reason: verdict.reason })
+      ignoreCommit(context, service, { push, reason: verdict.reason })
       return
     case 'branch_deleted':
+      endWait(context.db, service.id)
       record(context, service, { type: 'branch_deleted', details: { branch: push.branch } })
       return
     case 'none':
   }
+}
+
+function awaitChecks({ db, now, work }: AppContext, { id: serviceId, labels }: StoredService, push: Push): void {
+  const { repo: repository, branch } = labels
+  beginWait(db, { serviceId, repository, branch, pushedBranch: push.branch, commitId: push.commit, message: push.message }, now())
+  work.poke('service', serviceId)
 }
 
 /** What the service may not do now is no reason to refuse what concerns others. */
@@ -45,12 +57,16 @@ function deployCommit(context: AppContext, service: StoredService, push: Push): 
     createDeploy(context, service, { trigger: 'new_commit', commitId: push.commit, commitMessage: push.message })
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    ignore(context, service, { push, reason: error.message })
+    ignoreCommit(context, service, { push, reason: error.message })
   }
 }
 
-const ignore = (context: AppContext, service: StoredService, { push, reason }: { push: Push; reason: string }): void =>
-  record(context, service, { type: 'commit_ignored', details: { commitId: push.commit, branch: push.branch, reason } })
+/** Writes down why a commit is not deployed; belongs in the transaction that decided it. */
+export const ignoreCommit = (
+  context: AppContext,
+  service: StoredService,
+  { push, reason }: { push: Pick<Push, 'commit' | 'branch'>; reason: string },
+): void => record(context, service, { type: 'commit_ignored', details: { commitId: push.commit, branch: push.branch, reason } })
 
 function record(
   { db, now }: AppContext,

@@ -14,7 +14,8 @@ export interface RepositoryToken {
   token: string
 }
 
-export type CheckState = 'pending' | 'passed' | 'failed'
+/** What the checks of a commit come to; of those that failed, one by name. */
+export type CommitChecks = { state: 'pending' | 'passed' } | { state: 'failed'; check: string }
 
 export interface RepositoryPage {
   repositories: HostRepository[]
@@ -62,7 +63,7 @@ export interface SourceHost {
   /** A token that reads this repository, as short-lived and as narrow as the host has them. */
   tokenFor(repository: string, signal: AbortSignal): Promise<RepositoryToken>
   /** What others say of a commit; our own reports do not count. A commit of which nobody says anything is `pending`. */
-  checksOf(repository: string, commit: string, signal: AbortSignal): Promise<CheckState>
+  checksOf(repository: string, commit: string, signal: AbortSignal): Promise<CommitChecks>
   /** Tells how a deploy goes, which can be repeated. Returns the host's id of the deployment, null where it has none. */
   report(repository: string, report: CommitReport, signal: AbortSignal): Promise<string | null>
   comment(repository: string, comment: { request: number; text: string; id?: string }, signal: AbortSignal): Promise<string>

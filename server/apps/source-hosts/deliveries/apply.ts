@@ -1,5 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { takePush } from '../../repositories/push.ts'
+import { wakeWaits } from '../checks/wake.ts'
 import { changeInstallation, deleteInstallation, type StoredInstallation } from '../store/installations.ts'
 import type { HostEvent } from './event.ts'
 
@@ -12,6 +13,10 @@ const SUSPENDED = 'Its owner has suspended the app at GitHub. Nothing is deploye
 export function applyEvent(context: AppContext, installation: StoredInstallation, event: HostEvent): boolean {
   const { db, now } = context
   if (event.kind === 'push') return takePush(context, { ...event.push, workspaceId: installation.workspaceId, haveChecksPassed: false })
+  if (event.kind === 'checks') {
+    wakeWaits(context, { ...event, workspaceId: installation.workspaceId })
+    return false
+  }
   if (event.kind !== 'installation' || installation.appId === '') return false
   switch (event.action) {
     case 'deleted':

@@ -26,6 +26,8 @@ export function eventOf(name: string, payload: unknown): HostEvent {
       return read(DeletePayload, payload, deletionOf)
     case 'status':
     case 'check_suite':
+    case 'check_run':
+    case 'workflow_run':
       return read(ChecksPayload, payload, checksOf)
     case 'repository':
       return read(RepositoryPayload, payload, ({ action, repository }) =>
@@ -95,8 +97,9 @@ function deletionOf({ ref, ref_type, repository }: Static<typeof DeletePayload>)
   return { kind: 'push', push }
 }
 
-function checksOf({ repository, sha, commit, check_suite }: Static<typeof ChecksPayload>): HostEvent {
-  const checked = check_suite?.head_sha ?? sha ?? commit?.id
+function checksOf({ repository, sha, commit, ...told }: Static<typeof ChecksPayload>): HostEvent {
+  const { head_sha } = told.check_suite ?? told.check_run ?? told.workflow_run ?? {}
+  const checked = head_sha ?? sha ?? commit?.id
   return checked === undefined ? none : { kind: 'checks', urls: urlsOf(repository), commit: checked }
 }
 

@@ -25,11 +25,15 @@ export const PushPayload = Type.Object({
 
 export const DeletePayload = Type.Object({ ref: Text, ref_type: Text, repository: Repository })
 
+const Headed = Type.Optional(Type.Object({ head_sha: Type.Optional(Text) }))
+
 export const ChecksPayload = Type.Object({
   repository: Repository,
   sha: Type.Optional(Text),
   commit: Type.Optional(Type.Union([Type.Object({ id: Type.Optional(Text) }), Type.Null()])),
-  check_suite: Type.Optional(Type.Object({ head_sha: Text })),
+  check_suite: Headed,
+  check_run: Headed,
+  workflow_run: Headed,
 })
 
 export const RepositoryPayload = Type.Object({ action: Text, repository: Repository })

@@ -7,7 +7,7 @@ import { serviceById, servicesOfWorkspace } from '../../services/store.ts'
 import { hookSecretOf } from '../deliveries/signature.ts'
 import { locate } from '../hosts/credential.ts'
 import { openIfConfigured } from '../hosts/open.ts'
-import { pauseAfter } from '../pauses.ts'
+import { pauseAfterRefusal } from '../pauses.ts'
 import type { SourceHost } from '../port.ts'
 import { changeHook, forgetHook, hooksOf, type StoredHook, wantHook } from '../store/hooks.ts'
 import { installationById, installationsOf, personalInstallations, type StoredInstallation } from '../store/installations.ts'
@@ -92,6 +92,5 @@ async function take(context: HookContext, { installation, host }: At, step: Hook
 
 function postpone(db: Database, hook: StoredHook, { error, now }: { error: AppError; now: number }): void {
   const attempts = hook.attempts + 1
-  const pauseMs = Math.max(pauseAfter(attempts), (error.retryAfterSeconds ?? 0) * 1000)
-  changeHook(db, hook, { problem: error.message, attempts, nextAttemptAt: now + pauseMs })
+  changeHook(db, hook, { problem: error.message, attempts, nextAttemptAt: now + pauseAfterRefusal(error, attempts) })
 }

@@ -1,4 +1,4 @@
-import { type CheckState, REPORT_CONTEXT } from '../port.ts'
+import { type CommitChecks, REPORT_CONTEXT } from '../port.ts'
 
 export interface Check {
   context: string
@@ -9,8 +9,9 @@ const failed: ReadonlySet<string> = new Set(['failure', 'error', 'timed_out', 'c
 const passed: ReadonlySet<string> = new Set(['success', 'warning', 'neutral', 'skipped'])
 
 /** What all checks of a commit come to. One that failed decides, and what nobody has checked has not passed. */
-export function stateOfChecks(checks: readonly Check[]): CheckState {
+export function stateOfChecks(checks: readonly Check[]): CommitChecks {
   const others = checks.filter(({ context }) => !context.startsWith(REPORT_CONTEXT))
-  if (others.some(({ state }) => failed.has(state))) return 'failed'
-  return others.length > 0 && others.every(({ state }) => passed.has(state)) ? 'passed' : 'pending'
+  const refused = others.find(({ state }) => failed.has(state))
+  if (refused !== undefined) return { state: 'failed', check: refused.context }
+  return { state: others.length > 0 && others.every(({ state }) => passed.has(state)) ? 'passed' : 'pending' }
 }

@@ -1,12 +1,10 @@
 import { AppError } from '../../../../shared/error.ts'
 import type { AppContext } from '../../context.ts'
 import type { Located } from '../hosts/credential.ts'
-import { pauseAfter } from '../pauses.ts'
+import { pauseAfterRefusal } from '../pauses.ts'
 import type { CommitReport } from '../port.ts'
-import { pauseHost } from '../store/pauses.ts'
+import { pauseAfterError } from '../store/pauses.ts'
 import { changeReport, clearProblems, putReport, type StoredReport } from '../store/reports.ts'
-
-const HOST_PAUSE_MS = 60_000
 
 export interface Telling {
   report: StoredReport
@@ -46,9 +44,7 @@ async function send({ report, located, said }: Telling, signal: AbortSignal): Pr
 /** A host that is down or limits the rate is left alone for all that it is to be told. */
 function postpone({ db, now }: TellContext, { report, located }: Telling, error: AppError): void {
   const attempts = report.attempts + 1
-  const askedMs = (error.retryAfterSeconds ?? 0) * 1000
-  const nextAttemptAt = now() + Math.max(pauseAfter(attempts), askedMs)
+  const nextAttemptAt = now() + pauseAfterRefusal(error, attempts)
   changeReport(db, report.id, { attempts, nextAttemptAt, problem: error.message })
-  if (error.code === 'rate_limited' || error.code === 'unavailable')
-    pauseHost(db, located.installation.id, now() + Math.max(HOST_PAUSE_MS, askedMs))
+  pauseAfterError(db, located.installation.id, { error, now: now() })
 }

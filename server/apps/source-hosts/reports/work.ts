@@ -4,14 +4,13 @@
  */
 import type { Database } from 'bun:sqlite'
 import { deployPath } from '../../../../shared/deploy.ts'
-import { AppError } from '../../../../shared/error.ts'
 import { traitsOf } from '../../../../shared/service-type.ts'
 import { describeError } from '../../../platform/server-log.ts'
 import { createDriver } from '../../../platform/work/driver.ts'
 import { createPlaces } from '../../../platform/work/places.ts'
 import type { AppContext } from '../../context.ts'
 import { urlOf } from '../../services/addresses.ts'
-import { type Located, locate } from '../hosts/credential.ts'
+import { locateConfigured } from '../hosts/locate-configured.ts'
 import { connectedWorkspaces, installationsOf } from '../store/installations.ts'
 import { pausedUntil } from '../store/pauses.ts'
 import { type DeployOfCommit, deploysOfCommits, forgetReport, reportById, reportsOfGone, type StoredReport } from '../store/reports.ts'
@@ -85,18 +84,8 @@ function* tellingsOf(context: ReportContext, workspaceId: string): Generator<Tel
 }
 
 function withHost(context: ReportContext, report: StoredReport, said: Telling['said']): Telling[] {
-  const located = hostOf(context, report)
+  const located = locateConfigured(context, report.workspaceId, report.repository)
   return located === undefined ? [] : [{ report, located, said }]
-}
-
-/** Where settings lead elsewhere by now, there is nobody to tell. */
-function hostOf(context: ReportContext, { workspaceId, repository }: StoredReport): Located | undefined {
-  try {
-    return locate(context, workspaceId, repository)
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'not_configured') return undefined
-    throw error
-  }
 }
 
 function sayingOf(context: ReportContext, { id, serviceId, status, slug, type, isNewest }: DeployOfCommit, report: StoredReport) {

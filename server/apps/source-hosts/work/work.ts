@@ -1,4 +1,5 @@
 import type { AppContext } from '../../context.ts'
+import { createCheckWork } from '../checks/work.ts'
 import { createHookWork } from '../hooks/work.ts'
 import { createReportWork } from '../reports/work.ts'
 
@@ -15,10 +16,16 @@ export interface SourceHostWork {
 export function createSourceHostWork(context: AppContext): SourceHostWork {
   const hooks = createHookWork(context)
   const reports = createReportWork(context)
-  const parts = [hooks, reports]
+  const checks = createCheckWork(context)
+  const parts = [hooks, reports, checks]
   return {
     poke: hooks.poke,
-    ofServices: hooks.ofServices,
+    ofServices: {
+      poke(serviceId) {
+        hooks.ofServices.poke(serviceId)
+        checks.poke(serviceId)
+      },
+    },
     ofDeploys: { poke: reports.pokeAll },
     ofEvents: reports,
     pokeAll() {

@@ -74,7 +74,8 @@ test('checks tell their commit, in the words of each host', () => {
   const checked = { kind: 'checks', urls, commit }
   expect(eventOf('status', { repository, sha: commit })).toEqual(checked)
   expect(eventOf('status', { repository, commit: { id: commit } })).toEqual(checked)
-  expect(eventOf('check_suite', { repository, check_suite: { head_sha: commit } })).toEqual(checked)
+  for (const name of ['check_suite', 'check_run', 'workflow_run'])
+    expect(eventOf(name, { repository, [name]: { head_sha: commit } })).toEqual(checked)
   expect(eventOf('status', { repository })).toEqual(none)
 })
 
@@ -147,7 +148,7 @@ describe('checks come to', () => {
       ],
     ],
   ] as const)('%s of %j', (state, checks) => {
-    expect(stateOfChecks(checks.map(([context, one]) => ({ context, state: one })))).toBe(state)
+    expect(stateOfChecks(checks.map(([context, one]) => ({ context, state: one }))).state).toBe(state)
   })
 })
 

@@ -199,14 +199,14 @@ describe('a Gitea', () => {
       await host.report('ada/shop', report(commit, 'in_progress'), never)
       await host.report('ada/shop', report(commit, 'success'), never)
       expect(await told(commit)).toMatchObject([{ context: 'cpd/shop', status: 'success' }])
-      expect(await host.checksOf('ada/shop', commit, never)).toBe('pending')
+      expect(await host.checksOf('ada/shop', commit, never)).toEqual({ state: 'pending' })
       const say = (state: string) => gitea.ask(ada, 'POST', `/repos/ada/shop/statuses/${commit}`, { state, context: 'ci/build' })
       await say('pending')
-      expect(await host.checksOf('ada/shop', commit, never)).toBe('pending')
+      expect(await host.checksOf('ada/shop', commit, never)).toEqual({ state: 'pending' })
       await say('success')
-      expect(await host.checksOf('ada/shop', commit, never)).toBe('passed')
+      expect(await host.checksOf('ada/shop', commit, never)).toEqual({ state: 'passed' })
       await say('failure')
-      expect(await host.checksOf('ada/shop', commit, never)).toBe('failed')
+      expect(await host.checksOf('ada/shop', commit, never)).toEqual({ state: 'failed', check: 'ci/build' })
     })
 
     test('in one comment on a pull request, which is changed and not written again', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lookAtBranch } from '../../../../server/apps/repositories/looks/look.ts'
+import { waitOf } from '../../../../server/apps/repositories/wait-store.ts'
 import { serviceById } from '../../../../server/apps/services/store.ts'
 import { hookSecretOf } from '../../../../server/apps/source-hosts/deliveries/signature.ts'
 import { installationById } from '../../../../server/apps/source-hosts/store/installations.ts'
@@ -33,7 +34,8 @@ describe('what is pushed to a private repository of a Gitea', () => {
     gitea = await startGitea()
     const [port = 0] = freePorts(1)
     const [CP_LISTEN, CP_PUBLIC_URL] = [`127.0.0.1:${port}`, `http://127.0.0.1:${port}`]
-    platform = await startFakePlatform({ CP_LISTEN, CP_PUBLIC_URL, CP_GITEA_URL: gitea.url, CP_GITEA_CA_FILE: gitea.caFile })
+    const env = { CP_LISTEN, CP_PUBLIC_URL, CP_GITEA_URL: gitea.url, CP_GITEA_CA_FILE: gitea.caFile }
+    platform = await startFakePlatform(env, { speed: 5 })
     ada = await gitea.addUser('ada')
     for (const name of ['shop', 'other']) await gitea.addRepository(ada, name)
     for (const file of ['package.json', 'server.js']) await gitea.commit(ada, 'shop', file)
@@ -95,6 +97,26 @@ describe('what is pushed to a private repository of a Gitea', () => {
     const isSaid = async () => (await service.events()).some(({ details }) => JSON.stringify(details).includes(commit.sha))
     await until('it is said', isSaid)
     expect(await deployOf(commit.sha)).toBeUndefined()
+  })
+
+  test('waits for its checks where the service asks for that, and is deployed once the host tells that they passed', async () => {
+    const say = (commit: string, state: string) =>
+      gitea.ask(ada, 'POST', `/repos/ada/shop/statuses/${commit}`, { state, context: 'ci/build' })
+    await service.ask('', { method: 'PATCH', json: { autoDeployTrigger: 'checksPass' } })
+    const [bad, good] = [await gitea.commit(ada, 'shop', 'bad.txt'), await gitea.commit(ada, 'shop', 'good.txt')]
+    await until('it waits', () => waitOf(platform.context.db, service.id)?.commitId === good)
+    await say(bad, 'success')
+    await say(good, 'pending')
+    await say(good, 'success')
+    const deploy = await until('it is deployed', () => deployOf(good))
+    expect(await service.ends(deploy.id)).toMatchObject({ status: 'live' })
+    expect(await deployOf(bad)).toBeUndefined()
+    const failing = await gitea.commit(ada, 'shop', 'failing.txt')
+    await until('it waits', () => waitOf(platform.context.db, service.id)?.commitId === failing)
+    await say(failing, 'failure')
+    const reasons = async () => (await service.events()).filter(({ details }) => JSON.stringify(details).includes(failing))
+    expect(await until('it is ignored', async () => (await reasons())[0])).toMatchObject({ type: 'commit_ignored' })
+    await service.ask('', { method: 'PATCH', json: { autoDeployTrigger: 'commit' } })
   })
 
   test('is found by a look at the branch where its delivery was lost', async () => {

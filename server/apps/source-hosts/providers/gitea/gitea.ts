@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { HostRepository, SourceHost } from '../../port.ts'
 import { REPOSITORIES_PER_PAGE } from '../../port.ts'
+import { allPages } from '../all-pages.ts'
 import { askHost, type HostRequest } from '../ask.ts'
 import { stateOfChecks } from '../check-states.ts'
 import { commitStatusOf } from '../commit-status.ts'
@@ -8,6 +9,8 @@ import type { Reach } from '../reach.ts'
 import { pathOf } from '../repository-path.ts'
 import { giteaHooks } from './hooks.ts'
 import { GiteaMade, GiteaRepositories, GiteaRepository, GiteaStatuses, GiteaUser } from './shapes.ts'
+
+const STATUSES_PER_PAGE = 50
 
 export const authorized = (token: string, request: HostRequest): HostRequest => ({
   ...request,
@@ -30,8 +33,11 @@ export function openGitea(reach: Reach, { account, token }: { account: string; t
     tokenFor: async () => ({ username: account, token }),
     async checksOf(repository, commit, signal) {
       const path = `${pathOf(repository)}/commits/${encodeURIComponent(commit)}/status`
-      const { statuses } = await askHost(reach, as({ path }), GiteaStatuses, signal)
-      return stateOfChecks((statuses ?? []).map(({ status, context }) => ({ context, state: status })))
+      const statuses = await allPages(STATUSES_PER_PAGE, async (page) => {
+        const request = as({ path: `${path}?page=${page}&limit=${STATUSES_PER_PAGE}` })
+        return (await askHost(reach, request, GiteaStatuses, signal)).statuses ?? []
+      })
+      return stateOfChecks(statuses.map(({ status, context }) => ({ context, state: status })))
     },
     async report(repository, report, signal) {
       const json = commitStatusOf(report)

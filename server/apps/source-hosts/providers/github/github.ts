@@ -1,5 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { type HostRepository, REPOSITORIES_PER_PAGE, type SourceHost } from '../../port.ts'
+import { allPages } from '../all-pages.ts'
 import { askHost, type HostRequest } from '../ask.ts'
 import { stateOfChecks } from '../check-states.ts'
 import type { Reach } from '../reach.ts'
@@ -11,7 +12,7 @@ import { githubTokens } from './tokens.ts'
 
 export type AskGithub = <S extends TSchema>(request: HostRequest, schema: S, signal: AbortSignal) => Promise<Static<S>>
 
-const CHECKS = 'per_page=100'
+const CHECKS_PER_PAGE = 100
 const TOKEN_USER = 'x-access-token'
 
 export function openGithub(reach: Reach, { keys, installationId }: { keys: GithubAppKeys; installationId: string }): SourceHost {
@@ -32,10 +33,10 @@ export function openGithub(reach: Reach, { keys, installationId }: { keys: Githu
     },
     async checksOf(repository, commit, signal) {
       const path = `${pathOf(repository)}/commits/${encodeURIComponent(commit)}`
-      const { statuses } = await ask({ path: `${path}/status?${CHECKS}` }, GithubStatuses, signal)
-      const { check_runs } = await ask({ path: `${path}/check-runs?${CHECKS}` }, GithubCheckRuns, signal)
-      const runs = check_runs.map(({ name, conclusion }) => ({ context: name, state: conclusion ?? 'pending' }))
-      return stateOfChecks([...statuses, ...runs])
+      const at = (list: string, page: number) => ({ path: `${path}/${list}?per_page=${CHECKS_PER_PAGE}&page=${page}` })
+      const statuses = await allPages(CHECKS_PER_PAGE, async (page) => (await ask(at('status', page), GithubStatuses, signal)).statuses)
+      const runs = await allPages(CHECKS_PER_PAGE, async (page) => (await ask(at('check-runs', page), GithubCheckRuns, signal)).check_runs)
+      return stateOfChecks([...statuses, ...runs.map(({ name, conclusion }) => ({ context: name, state: conclusion ?? 'pending' }))])
     },
     report: (repository, report, signal) => reportToGithub(ask, { repository, report }, signal),
     async comment(repository, { request, text, id }, signal) {

@@ -13,7 +13,7 @@ const permissions = {
   pull_requests: 'write',
 }
 
-const events = ['push', 'delete', 'status', 'check_suite', 'repository', 'pull_request']
+const events = ['push', 'delete', 'status', 'check_suite', 'check_run', 'repository', 'pull_request']
 
 /** What describes the app to GitHub. A server that the internet does not lead to gets no deliveries, and looks at branches instead. */
 export function manifestOf(publicUrl: string, random: string): object {

@@ -1,0 +1,68 @@
+import { AppError } from '../../../../shared/error.ts'
+import type { AppContext } from '../../context.ts'
+import { ignoreCommit, takePushFor } from '../../repositories/push.ts'
+import { type CheckWait, changeWait, endWait, waitOf } from '../../repositories/wait-store.ts'
+import { type StoredService, serviceById } from '../../services/store.ts'
+import { locateConfigured } from '../hosts/locate-configured.ts'
+import { pauseAfterRefusal } from '../pauses.ts'
+import { pauseAfterError, pausedUntil } from '../store/pauses.ts'
+import { type SeenChecks, stepAfter } from './plan.ts'
+
+/** Looks at the checks of the commit that a service waits for, and does what they lead to. Returns when to look again (ms since 1970). */
+export async function lookAtChecks(context: AppContext, serviceId: string): Promise<number | undefined> {
+  const { db, now } = context
+  const wait = waitOf(db, serviceId)
+  const service = serviceById(db, serviceId)
+  if (wait === undefined || service === undefined) return undefined
+  if (isOff(service, wait)) {
+    endWait(db, serviceId)
+    return undefined
+  }
+  if (wait.nextLookAt > now()) return wait.nextLookAt
+  const seen = await seeChecks(context, service, wait)
+  return db.transaction(() => conclude(context, wait, seen))()
+}
+
+/** Whether the service follows something else by now, or nothing. */
+const isOff = ({ labels, deletedAt }: StoredService, { repository, branch }: CheckWait): boolean =>
+  deletedAt !== null || labels.repo !== repository || labels.branch !== branch || labels.autoDeployTrigger === 'off'
+
+async function seeChecks(context: AppContext, { workspaceId, labels }: StoredService, wait: CheckWait): Promise<SeenChecks> {
+  const { db, now, stopping: signal } = context
+  if (labels.autoDeployTrigger === 'commit') return { state: 'passed' }
+  const located = locateConfigured(context, workspaceId, wait.repository)
+  if (located === undefined) return { state: 'nobody' }
+  const { host, name, installation } = located
+  const pauseMs = pausedUntil(db, installation.id) - now()
+  if (pauseMs > 0) return { state: 'unreachable', problem: 'The host does not answer.', pauseMs }
+  try {
+    return await host.checksOf(name, wait.commitId, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof AppError)) throw error
+    pauseAfterError(db, installation.id, { error, now: now() })
+    return { state: 'unreachable', problem: error.message, pauseMs: pauseAfterRefusal(error, wait.failures + 1) }
+  }
+}
+
+function conclude(context: AppContext, wait: CheckWait, seen: SeenChecks): number | undefined {
+  const { db, now } = context
+  const service = serviceById(db, wait.serviceId)
+  const current = waitOf(db, wait.serviceId)
+  if (service === undefined || current === undefined) return undefined
+  // Another push may have taken its place while the host answered.
+  if (current.commitId !== wait.commitId || isOff(service, wait)) return now()
+  const step = stepAfter(current, seen, now())
+  if (step.do === 'wait') {
+    changeWait(db, current, step.change)
+    return step.change.nextLookAt
+  }
+  endWait(db, wait.serviceId)
+  const { commitId: commit, pushedBranch: branch, message, repository } = current
+  if (step.do === 'ignore') ignoreCommit(context, service, { push: { commit, branch }, reason: step.reason })
+  else takePushFor(context, service, { ...pushAgain, workspaceId: service.workspaceId, urls: [repository], branch, commit, message })
+  return undefined
+}
+
+/** The build filter has let it through already. A service without a branch follows the default one, which it was pushed to. */
+const pushAgain = { isDefaultBranch: true, changedPaths: undefined, isDeleted: false, haveChecksPassed: true }

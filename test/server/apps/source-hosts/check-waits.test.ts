@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { takePush } from '../../../../server/apps/repositories/push.ts'
+import type { Push } from '../../../../server/apps/repositories/push-plan.ts'
+import { waitOf } from '../../../../server/apps/repositories/wait-store.ts'
+import { wokenLookAt } from '../../../../server/apps/source-hosts/checks/plan.ts'
+import { createCheckWork } from '../../../../server/apps/source-hosts/checks/work.ts'
+import type { Deploy } from '../../../../shared/deploy.ts'
+import type { Event } from '../../../../shared/event.ts'
+import { createService } from '../../../support/apps.ts'
+import { type Github, githubApp, githubInstallation, startGithub } from '../../../support/github.ts'
+import { everyEvent } from '../../../support/service.ts'
+import { addInstallation, type SourceHostServer, signatureOf, startSourceHostServer } from '../../../support/source-hosts.ts'
+
+const STATUS = 'GET /repos/{owner}/{repo}/commits/{ref}/status'
+const MINUTE_MS = 60_000
+
+describe('a service that deploys what has passed its checks', () => {
+  let github: Github
+  let world: SourceHostServer
+  let time = Date.now()
+  let made = 0
+
+  beforeAll(async () => {
+    github = startGithub()
+    world = await startSourceHostServer(github.sharedApp)
+    addInstallation(world.server, { workspaceId: world.workspaceId, provider: 'github' })
+  })
+  afterAll(async () => {
+    await world.close()
+    await github.close()
+    expect(github.breaches).toEqual([])
+  })
+
+  const context = () => ({ ...world.server.context, now: () => time, after: () => () => {} })
+
+  /** A work of its own, as after a start: what the one before knew is in the database or nowhere. */
+  async function lookAll(passMs = 0): Promise<void> {
+    time += passMs
+    const end = new AbortController()
+    const work = createCheckWork({ ...context(), stopping: end.signal })
+    work.pokeAll()
+    await work.settled()
+    end.abort()
+  }
+
+  async function makeService(body: Record<string, unknown> = {}) {
+    const repo = `${github.url}/acme/waits-${++made}`
+    const id = await createService(world.server, { name: `waits-${made}`, repo, branch: 'main', autoDeployTrigger: 'checksPass', ...body })
+    const { db } = world.server
+    return {
+      id,
+      repo,
+      push: (commit: string, changes: Partial<Push> = {}) =>
+        db.transaction(() =>
+          takePush(context(), {
+            ...{ workspaceId: world.workspaceId, urls: [repo], branch: 'main', isDefaultBranch: true, commit, message: 'Change' },
+            ...{ changedPaths: undefined, isDeleted: false, haveChecksPassed: false, ...changes },
+          }),
+        )(),
+      waiting: () => waitOf(db, id)?.commitId,
+      deployed: async () =>
+        (await world.api<{ deploy: Deploy }[]>(`/v1/services/${id}/deploys`)).body.flatMap(({ deploy }) => deploy.commit?.id ?? []),
+      ignored: async () =>
+        (await world.api<{ event: Event }[]>(`/v1/services/${id}/events?${everyEvent}`)).body
+          .filter(({ event }) => event.type === 'commit_ignored')
+          .map(({ event }) => event.details as unknown as { commitId: string; reason: string }),
+    }
+  }
+
+  const commitOf = (letter: string) => letter.repeat(40)
+  const [first, second] = [commitOf('a'), commitOf('b')]
+
+  /** What is said of all commits from now on. */
+  const say = (...states: string[]) => {
+    const statuses = states.map((state, at) => ({ ...example, id: at + 1, context: `ci/${at}`, state }))
+    github.answer(STATUS, () => ({ state: 'pending', statuses, total_count: statuses.length }))
+  }
+  const example = {
+    url: 'https://api.github.com',
+    avatar_url: null,
+    node_id: 'x',
+    description: null,
+    target_url: null,
+    created_at: '2026-01-01T00:00:00Z',
+    updated_at: '2026-01-01T00:00:00Z',
+  }
+
+  test('deploys it when they have passed, and not while some go on or have just begun to pass', async () => {
+    const service = await makeService()
+    say('pending', 'success')
+    expect(service.push(first)).toBe(true)
+    await lookAll()
+    say('success')
+    await lookAll(MINUTE_MS)
+    expect(await service.deployed()).toEqual([])
+    await lookAll(3 * MINUTE_MS)
+    expect(await service.deployed()).toEqual([])
+    await lookAll(10_000)
+    expect(await service.deployed()).toEqual([first])
+    expect(service.waiting()).toBeUndefined()
+  })
+
+  test('begins anew where others follow on those that have passed', async () => {
+    const service = await makeService()
+    say('success')
+    service.push(first)
+    await lookAll()
+    say('success', 'pending')
+    await lookAll(10_000)
+    expect(await service.deployed()).toEqual([])
+    say('success', 'success')
+    await lookAll(3 * MINUTE_MS)
+    await lookAll(10_000)
+    expect(await service.deployed()).toEqual([first])
+  })
+
+  test('does not deploy it when one has failed, and an event says which', async () => {
+    const service = await makeService()
+    say('success', 'failure')
+    service.push(first)
+    await lookAll()
+    expect(await service.ignored()).toMatchObject([{ commitId: first, reason: 'Its check ci/1 has failed.' }])
+    expect([await service.deployed(), service.waiting()]).toEqual([[], undefined])
+  })
+
+  test('waits for the newest push alone, whatever is said of the one before, and for none of a branch that is gone', async () => {
+    const service = await makeService()
+    say('pending')
+    service.push(first)
+    await lookAll()
+    service.push(second)
+    service.push(second)
+    expect(service.waiting()).toBe(second)
+    service.push(commitOf('c'), { message: 'Words [skip deploy]' })
+    expect(service.waiting()).toBe(second)
+    service.push('', { isDeleted: true })
+    expect(service.waiting()).toBeUndefined()
+  })
+
+  test('waits no more after a day, and an event says so', async () => {
+    const service = await makeService()
+    say()
+    service.push(first)
+    for (let hours = 0; hours <= 24; hours += 1) await lookAll(60 * MINUTE_MS)
+    expect(await service.ignored()).toMatchObject([{ commitId: first, reason: expect.stringContaining('within a day') }])
+    expect(service.waiting()).toBeUndefined()
+  })
+
+  test('goes on waiting while the host is down or lies, which ends after a day too', async () => {
+    const service = await makeService()
+    github.answer(STATUS, () => new Response('<html>', { status: 200 }))
+    service.push(first)
+    await lookAll()
+    say('success')
+    await lookAll(2 * MINUTE_MS)
+    await lookAll(10_000)
+    expect(await service.deployed()).toEqual([first])
+    github.answer(STATUS, () => new Response('no', { status: 500 }))
+    service.push(second)
+    for (let hours = 0; hours <= 25; hours += 1) await lookAll(60 * MINUTE_MS)
+    expect(await service.ignored()).toMatchObject([{ commitId: second, reason: expect.stringContaining('Nobody could tell') }])
+  })
+
+  test('has nobody to ask of a repository that no account is connected for, and says so at once', async () => {
+    const service = await makeService({ repo: 'https://git.example.com/acme/shop' })
+    service.push(first, { urls: ['https://git.example.com/acme/shop'] })
+    await lookAll()
+    expect(await service.ignored()).toMatchObject([{ reason: expect.stringContaining('cpctl sourcehost connect') }])
+  })
+
+  test('that follows something else by now, or deploys nothing by itself, waits no more', async () => {
+    const [moved, off, eager] = [await makeService(), await makeService(), await makeService()]
+    say('pending')
+    for (const service of [moved, off, eager]) service.push(first)
+    const change = (id: string, json: Record<string, unknown>) => world.api(`/v1/services/${id}`, { method: 'PATCH', json })
+    await change(moved.id, { branch: 'other' })
+    await change(off.id, { autoDeployTrigger: 'off' })
+    await change(eager.id, { autoDeployTrigger: 'commit' })
+    await lookAll()
+    await lookAll(10_000)
+    expect([moved.waiting(), off.waiting(), eager.waiting()]).toEqual([undefined, undefined, undefined])
+    expect([await moved.deployed(), await off.deployed(), await eager.deployed()]).toEqual([[], [], [first]])
+  })
+
+  test('looks at once when the host tells of a check of that commit, and not for other commits', async () => {
+    const service = await makeService()
+    say('pending')
+    service.push(first)
+    await lookAll()
+    const dueIn = () => (waitOf(world.server.db, service.id)?.nextLookAt ?? 0) - time
+    const tell = (sha: string) => {
+      const raw = JSON.stringify({
+        installation: { id: githubInstallation },
+        sha,
+        repository: { full_name: 'acme/x', clone_url: `${service.repo}.git`, html_url: service.repo },
+        at: crypto.randomUUID(),
+      })
+      return world.api('/v1/github/webhook', {
+        raw,
+        headers: {
+          'content-type': 'application/json',
+          'x-github-event': 'status',
+          'x-github-delivery': crypto.randomUUID(),
+          'x-github-hook-installation-target-id': githubApp.id,
+          'x-hub-signature-256': `sha256=${signatureOf(raw, githubApp.webhookSecret)}`,
+        },
+      })
+    }
+    expect((await tell(second)).status).toBe(202)
+    expect(dueIn()).toBeGreaterThan(MINUTE_MS)
+    expect((await tell(first)).status).toBe(202)
+    expect(dueIn()).toBeLessThan(MINUTE_MS)
+  })
+})
+
+test('a host that tells of each of many checks is not asked after each', () => {
+  const wait = { nextLookAt: 100_000, lookedAt: 50_000 } as Parameters<typeof wokenLookAt>[0]
+  expect([50_500, 60_000].map((now) => wokenLookAt(wait, now))).toEqual([53_000, 60_000])
+})
