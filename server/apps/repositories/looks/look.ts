@@ -4,7 +4,7 @@ import { newestDeploy } from '../../deploys/store.ts'
 import { type StoredService, serviceById } from '../../services/store.ts'
 import { lookAt, putLook } from '../look-store.ts'
 import { takePushFor } from '../push.ts'
-import { type Known, newsOf, nextLookAt, stateAfter } from './plan.ts'
+import { isSameKnown, type Known, newsOf, nextLookAt, stateAfter } from './plan.ts'
 import { type Seen, seeBranch } from './see.ts'
 
 export const isLookedAt = ({ labels, suspendedAt, deletedAt }: StoredService): boolean =>
@@ -12,18 +12,19 @@ export const isLookedAt = ({ labels, suspendedAt, deletedAt }: StoredService): b
 
 /** Looks where the branch stands and deploys what is new there. Returns when to look again (ms since 1970). @throws the signal's reason. */
 export async function lookAtBranch(context: AppContext, service: StoredService, signal: AbortSignal): Promise<number> {
-  const { before, newestCommit } = knownOf(context, service)
-  const seen = await seeBranch(context, service, { known: [before?.commitId, newestCommit], signal })
-  return context.db.transaction(() => conclude(context, service, seen))()
+  const known = knownOf(context, service)
+  const seen = await seeBranch(context, service, { known: [known.before?.commitId, known.newestCommit], signal })
+  return context.db.transaction(() => conclude(context, service, { ...seen, known }))()
 }
 
 function knownOf({ db }: AppContext, { id: serviceId, labels: { repo: repository, branch } }: StoredService): Known {
   return { before: lookAt(db, { serviceId, repository, branch }), newestCommit: newestDeploy(db, serviceId)?.commitId ?? null }
 }
 
-function conclude(context: AppContext, service: StoredService, { found, message }: Seen): number {
+function conclude(context: AppContext, service: StoredService, { found, message, known }: Seen & { known: Known }): number {
   const { repo: repository, branch } = service.labels
-  const known = knownOf(context, service)
+  // A push that was told while git looked may be newer than what it saw, which would be deployed after it.
+  if (!isSameKnown(known, knownOf(context, service))) return context.now()
   const state = stateAfter(known, found)
   const nextAt = nextLookAt(context.now(), { failures: state.failures, share: Math.random() })
   const current = serviceById(context.db, service.id)

@@ -17,6 +17,10 @@ export interface Known {
   newestCommit: string | null
 }
 
+/** Whether no push was taken in between. */
+export const isSameKnown = (one: Known, other: Known): boolean =>
+  one.before?.commitId === other.before?.commitId && one.newestCommit === other.newestCommit
+
 /** What a look has shown that was not known. What a first look meets is no news: to deploy that is for people to begin. */
 export function newsOf({ before, newestCommit }: Known, found: Found): 'moved' | 'gone' | 'none' {
   if (before === undefined || found.kind === 'unreachable') return 'none'

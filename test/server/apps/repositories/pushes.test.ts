@@ -102,6 +102,15 @@ describe('a look at the branch', () => {
     expect(await service.events()).toContainEqual({ type: 'commit_ignored', details: expect.objectContaining({ commitId: forced }) })
   })
 
+  test('deploys nothing of what it saw before a push was told, and is made again', async () => {
+    const { repository, commit, service } = await made('overtaken')
+    const newer = 'e'.repeat(40)
+    const looking = look(service)
+    expect(take(pushOf({ urls: [repository.url], commit: newer }))).toBe(true)
+    expect(await looking).toBeLessThanOrEqual(world.platform.context.now())
+    expect((await deploysOf(service)).map((deploy) => deploy.commit?.id)).toEqual([newer, commit])
+  })
+
   test('tells once that the branch is gone, and looks more and more seldom', async () => {
     const { repository, service } = await made('deleted')
     const { db, now } = world.platform.context
