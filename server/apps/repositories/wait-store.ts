@@ -14,7 +14,6 @@ export interface CheckWait {
   lookedAt: number
   nextLookAt: number
   passedAt: number | null
-  failures: number
 }
 
 const waits = tableOf<CheckWait>('check_waits', {
@@ -28,16 +27,18 @@ const waits = tableOf<CheckWait>('check_waits', {
   lookedAt: 'looked_at',
   nextLookAt: 'next_look_at',
   passedAt: 'passed_at',
-  failures: 'failures',
 })
 
 /** The commit that a service waits to deploy; undefined where there is none. */
 export const waitOf = (db: Database, serviceId: string): CheckWait | undefined =>
   waits.get(db, 'WHERE service_id = $serviceId', { serviceId })
 
-/** Services that wait for the checks of a commit, or of any. */
-export const servicesWaiting = (db: Database, commitId: string | null = null): CheckWait[] =>
-  waits.all(db, 'WHERE $commitId IS NULL OR commit_id = $commitId ORDER BY service_id', { commitId })
+/** What any service waits for. */
+export const allWaits = (db: Database): CheckWait[] => waits.all(db, 'ORDER BY service_id', {})
+
+/** The waits of services for a commit. */
+export const waitsFor = (db: Database, commitId: string): CheckWait[] =>
+  waits.all(db, 'WHERE commit_id = $commitId ORDER BY service_id', { commitId })
 
 /** Has a service wait from now on, in place of what it waited for. A wait for the same commit goes on. */
 export function beginWait(
@@ -47,7 +48,7 @@ export function beginWait(
 ): void {
   const before = waitOf(db, wait.serviceId)
   if (before?.commitId === wait.commitId && before.repository === wait.repository && before.branch === wait.branch) return
-  waits.put(db, { ...wait, beganAt: now, lookedAt: 0, nextLookAt: now, passedAt: null, failures: 0 })
+  waits.put(db, { ...wait, beganAt: now, lookedAt: 0, nextLookAt: now, passedAt: null })
 }
 
 /** Changes what is named of a wait, unless another has taken its place. */

@@ -3,21 +3,22 @@ import type { AppContext } from '../../context.ts'
 import { ignoreCommit, takePushFor } from '../../repositories/push.ts'
 import { type CheckWait, changeWait, endWait, waitOf } from '../../repositories/wait-store.ts'
 import { type StoredService, serviceById } from '../../services/store.ts'
-import { locateConfigured } from '../hosts/locate-configured.ts'
-import { pauseAfterRefusal } from '../pauses.ts'
+import { locate } from '../hosts/credential.ts'
+import { ifConfigured } from '../hosts/open.ts'
 import { pauseAfterError, pausedUntil } from '../store/pauses.ts'
 import { type SeenChecks, stepAfter } from './plan.ts'
 
-/** Looks at the checks of the commit that a service waits for, and does what they lead to. Returns when to look again (ms since 1970). */
+/**
+ * Looks at the checks of the commit that a service waits for, and does what they lead to. Returns when to look again (ms since 1970). One that
+ * is suspended goes on to wait when it is resumed.
+ */
 export async function lookAtChecks(context: AppContext, serviceId: string): Promise<number | undefined> {
   const { db, now } = context
   const wait = waitOf(db, serviceId)
   const service = serviceById(db, serviceId)
   if (wait === undefined || service === undefined) return undefined
-  if (isOff(service, wait)) {
-    endWait(db, serviceId)
-    return undefined
-  }
+  if (isOff(service, wait)) endWait(db, serviceId)
+  if (isOff(service, wait) || service.suspendedAt !== null) return undefined
   if (wait.nextLookAt > now()) return wait.nextLookAt
   const seen = await seeChecks(context, service, wait)
   return db.transaction(() => conclude(context, wait, seen))()
@@ -30,18 +31,18 @@ const isOff = ({ labels, deletedAt }: StoredService, { repository, branch }: Che
 async function seeChecks(context: AppContext, { workspaceId, labels }: StoredService, wait: CheckWait): Promise<SeenChecks> {
   const { db, now, stopping: signal } = context
   if (labels.autoDeployTrigger === 'commit') return { state: 'passed' }
-  const located = locateConfigured(context, workspaceId, wait.repository)
+  const located = ifConfigured(() => locate(context, workspaceId, wait.repository))
   if (located === undefined) return { state: 'nobody' }
   const { host, name, installation } = located
-  const pauseMs = pausedUntil(db, installation.id) - now()
-  if (pauseMs > 0) return { state: 'unreachable', problem: 'The host does not answer.', pauseMs }
+  const restsUntil = pausedUntil(db, installation.id)
+  if (restsUntil > now()) return { state: 'unreachable', problem: 'The host does not answer, or limits the rate.', restsUntil }
   try {
     return await host.checksOf(name, wait.commitId, signal)
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof AppError)) throw error
     pauseAfterError(db, installation.id, { error, now: now() })
-    return { state: 'unreachable', problem: error.message, pauseMs: pauseAfterRefusal(error, wait.failures + 1) }
+    return { state: 'unreachable', problem: error.message, restsUntil: pausedUntil(db, installation.id) }
   }
 }
 
@@ -52,6 +53,7 @@ function conclude(context: AppContext, wait: CheckWait, seen: SeenChecks): numbe
   if (service === undefined || current === undefined) return undefined
   // Another push may have taken its place while the host answered.
   if (current.commitId !== wait.commitId || isOff(service, wait)) return now()
+  if (service.suspendedAt !== null) return undefined
   const step = stepAfter(current, seen, now())
   if (step.do === 'wait') {
     changeWait(db, current, step.change)

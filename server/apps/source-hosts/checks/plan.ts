@@ -9,8 +9,8 @@ export const SETTLE_MS = 10_000
 const REST_MS = 3000
 const MAX_NAME_CHARS = 100
 
-/** What a look has shown: the checks, that there is nobody to ask, or that the host does not answer, which is tried again after the pause. */
-export type SeenChecks = CommitChecks | { state: 'nobody' } | { state: 'unreachable'; problem: string; pauseMs: number }
+/** What a look has shown: the checks, that there is nobody to ask, or why the host does not say, which may have to be left alone for a while (ms since 1970). */
+export type SeenChecks = CommitChecks | { state: 'nobody' } | { state: 'unreachable'; problem: string; restsUntil: number }
 
 export type Step = { do: 'deploy' } | { do: 'ignore'; reason: string } | { do: 'wait'; change: Partial<CheckWait> & { nextLookAt: number } }
 
@@ -23,10 +23,10 @@ export function stepAfter(wait: CheckWait, seen: SeenChecks, now: number): Step 
     case 'passed':
       return passed(wait, now)
     case 'pending':
-      return waitOn(wait, { now, pauseMs: LOOK_MS, failures: 0, reason: 'Its checks have not passed within a day.' })
+      return waitOn(wait, { now, lookAt: now + LOOK_MS, reason: 'Its checks have not passed within a day.' })
     case 'unreachable': {
       const reason = `Nobody could tell within a day whether its checks have passed. ${seen.problem}`
-      return waitOn(wait, { now, pauseMs: seen.pauseMs, failures: wait.failures + 1, reason })
+      return waitOn(wait, { now, lookAt: Math.max(now + LOOK_MS, seen.restsUntil), reason })
     }
   }
 }
@@ -34,16 +34,13 @@ export function stepAfter(wait: CheckWait, seen: SeenChecks, now: number): Step 
 function passed({ passedAt }: CheckWait, now: number): Step {
   if (passedAt !== null && now - passedAt >= SETTLE_MS) return { do: 'deploy' }
   const since = passedAt ?? now
-  return { do: 'wait', change: { passedAt: since, lookedAt: now, nextLookAt: since + SETTLE_MS, failures: 0 } }
+  return { do: 'wait', change: { passedAt: since, lookedAt: now, nextLookAt: since + SETTLE_MS } }
 }
 
-function waitOn(
-  { beganAt }: CheckWait,
-  { now, pauseMs, failures, reason }: { now: number; pauseMs: number; failures: number; reason: string },
-): Step {
+function waitOn({ beganAt }: CheckWait, { now, lookAt, reason }: { now: number; lookAt: number; reason: string }): Step {
   const endsAt = beganAt + LONGEST_WAIT_MS
   if (now >= endsAt) return { do: 'ignore', reason }
-  return { do: 'wait', change: { passedAt: null, lookedAt: now, nextLookAt: Math.min(endsAt, now + pauseMs), failures } }
+  return { do: 'wait', change: { passedAt: null, lookedAt: now, nextLookAt: Math.min(endsAt, lookAt) } }
 }
 
 /** When to look after the host has told of a check (ms since 1970). */

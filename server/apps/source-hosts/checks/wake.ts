@@ -1,6 +1,6 @@
 import { repositoryKey } from '../../../../shared/repository.ts'
 import type { AppContext } from '../../context.ts'
-import { changeWait, servicesWaiting } from '../../repositories/wait-store.ts'
+import { changeWait, waitsFor } from '../../repositories/wait-store.ts'
 import { serviceById } from '../../services/store.ts'
 import { wokenLookAt } from './plan.ts'
 
@@ -13,7 +13,7 @@ export interface ToldChecks {
 /** Has services of a workspace look soon that wait for a commit of which the host has told. Belongs in a transaction. */
 export function wakeWaits({ db, now, work }: Pick<AppContext, 'db' | 'now' | 'work'>, { workspaceId, urls, commit }: ToldChecks): void {
   const keys = new Set(urls.map(repositoryKey))
-  for (const wait of servicesWaiting(db, commit)) {
+  for (const wait of waitsFor(db, commit)) {
     const isTheirs = serviceById(db, wait.serviceId)?.workspaceId === workspaceId
     if (!isTheirs || !keys.has(repositoryKey(wait.repository))) continue
     changeWait(db, wait, { nextLookAt: wokenLookAt(wait, now()) })

@@ -2,7 +2,7 @@ import { describeError } from '../../../platform/server-log.ts'
 import { createDriver } from '../../../platform/work/driver.ts'
 import { createPlaces } from '../../../platform/work/places.ts'
 import type { AppContext } from '../../context.ts'
-import { servicesWaiting, waitOf } from '../../repositories/wait-store.ts'
+import { allWaits, waitOf } from '../../repositories/wait-store.ts'
 import { lookAtChecks } from './look.ts'
 
 const LOOKS_AT_ONCE = 4
@@ -28,7 +28,7 @@ export function createCheckWork(context: AppContext): CheckWork {
       if (waitOf(context.db, serviceId) !== undefined) driver.poke(serviceId)
     },
     pokeAll() {
-      for (const { serviceId } of servicesWaiting(context.db)) driver.poke(serviceId)
+      for (const { serviceId } of allWaits(context.db)) driver.poke(serviceId)
     },
     settled: driver.settled,
   }

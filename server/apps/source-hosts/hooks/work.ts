@@ -6,7 +6,7 @@ import type { AppContext } from '../../context.ts'
 import { serviceById, servicesOfWorkspace } from '../../services/store.ts'
 import { hookSecretOf } from '../deliveries/signature.ts'
 import { locate } from '../hosts/credential.ts'
-import { openIfConfigured } from '../hosts/open.ts'
+import { ifConfigured, openInstallation } from '../hosts/open.ts'
 import { pauseAfterRefusal } from '../pauses.ts'
 import type { SourceHost } from '../port.ts'
 import { changeHook, forgetHook, hooksOf, type StoredHook, wantHook } from '../store/hooks.ts'
@@ -51,7 +51,7 @@ export function createHookWork(context: HookContext): HookWork {
 async function reconcile(context: HookContext, installationId: string): Promise<number | undefined> {
   const { db, now } = context
   const installation = installationById(db, installationId)
-  const host = installation && openIfConfigured(context, installation)
+  const host = installation && ifConfigured(() => openInstallation(context, installation))
   if (installation === undefined || host?.hooks === undefined) return undefined
   const wanted = deployedFrom(context, installation)
   for (const repo of wanted) wantHook(db, { installationId, repo }, now())
@@ -63,7 +63,7 @@ async function reconcile(context: HookContext, installationId: string): Promise<
 function deployedFrom(context: HookContext, { id, workspaceId }: StoredInstallation): ReadonlySet<string> {
   const located = servicesOfWorkspace(context.db, workspaceId)
     .filter(({ deletedAt, labels }) => deletedAt === null && labels.repo !== '')
-    .map(({ labels }) => locate(context, workspaceId, labels.repo))
+    .map(({ labels }) => ifConfigured(() => locate(context, workspaceId, labels.repo)))
   return new Set(located.flatMap((one) => (one?.installation.id === id ? [one.name] : [])))
 }
 

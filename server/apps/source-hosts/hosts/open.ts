@@ -14,10 +14,10 @@ export type HostContext = Pick<AppContext, 'config' | 'db' | 'lookup' | 'sealer'
 export const openInstallation = (context: HostContext, installation: StoredInstallation): SourceHost =>
   openers[installation.provider](context, installation)
 
-/** Such a host, or undefined where settings lead elsewhere by now: then there is nobody to ask. */
-export function openIfConfigured(context: HostContext, installation: StoredInstallation): SourceHost | undefined {
+/** What is found at a host, or undefined where settings lead elsewhere by now: then there is nobody to ask. */
+export function ifConfigured<T>(find: () => T): T | undefined {
   try {
-    return openInstallation(context, installation)
+    return find()
   } catch (error) {
     if (error instanceof AppError && error.code === 'not_configured') return undefined
     throw error

@@ -1,4 +1,4 @@
-import type { DeployStatus } from '../../../../shared/deploy.ts'
+import { type DeployStatus, deployStatuses } from '../../../../shared/deploy.ts'
 import { repositoryKey } from '../../../../shared/repository.ts'
 import type { ReportState } from '../port.ts'
 import type { DeployOfCommit, StoredReport } from '../store/reports.ts'
@@ -22,6 +22,12 @@ export const progress: Readonly<Record<DeployStatus, Progress>> = {
   update_failed: { state: 'failure', description: 'It did not start, or was taken back' },
   canceled: { state: 'canceled', description: 'Canceled' },
 }
+
+/** What is to be told of a deploy by its status alone. */
+export const wantedStates = Object.fromEntries(deployStatuses.map((status) => [status, progress[status].state])) as Record<
+  DeployStatus,
+  ReportState
+>
 
 /** Failed attempts after which a host is told of this state no more: with pauses of six hours at most, that is after a day. */
 export const MAX_ATTEMPTS = 13

@@ -10,11 +10,12 @@ import { createDriver } from '../../../platform/work/driver.ts'
 import { createPlaces } from '../../../platform/work/places.ts'
 import type { AppContext } from '../../context.ts'
 import { urlOf } from '../../services/addresses.ts'
-import { locateConfigured } from '../hosts/locate-configured.ts'
+import { locate } from '../hosts/credential.ts'
+import { ifConfigured } from '../hosts/open.ts'
 import { connectedWorkspaces, installationsOf } from '../store/installations.ts'
 import { pausedUntil } from '../store/pauses.ts'
-import { type DeployOfCommit, deploysOfCommits, forgetReport, reportById, reportsOfGone, type StoredReport } from '../store/reports.ts'
-import { lastReportOf, progress, reportOf } from './plan.ts'
+import { type DeployOfCommit, forgetReport, reportById, reportsOfGone, type StoredReport, untoldDeploys } from '../store/reports.ts'
+import { lastReportOf, progress, reportOf, wantedStates } from './plan.ts'
 import { type Telling, tell } from './tell.ts'
 
 const WORKSPACES_AT_ONCE = 4
@@ -53,17 +54,21 @@ export function createReportWork(context: ReportContext): ReportWork {
 async function reconcile(context: ReportContext, workspaceId: string): Promise<number | undefined> {
   // Looked for anew each time: while a host took its time, a deploy may have gone on, or gone.
   for (;;) {
-    const due = firstDue(context, workspaceId)
-    if (due === undefined) break
+    const { due, nextAt } = lookThrough(context, workspaceId)
+    if (due === undefined) return nextAt
     await tell(context, due)
   }
-  const left = [...tellingsOf(context, workspaceId)].map((telling) => dueAt(context.db, telling))
-  return left.length === 0 ? undefined : Math.min(...left)
 }
 
-function firstDue(context: ReportContext, workspaceId: string): Telling | undefined {
-  for (const telling of tellingsOf(context, workspaceId)) if (dueAt(context.db, telling) <= context.now()) return telling
-  return undefined
+/** The first that is due, or when the first of the others is. */
+function lookThrough(context: ReportContext, workspaceId: string): { due?: Telling; nextAt?: number } {
+  let nextAt: number | undefined
+  for (const telling of tellingsOf(context, workspaceId)) {
+    const at = dueAt(context.db, telling)
+    if (at <= context.now()) return { due: telling }
+    nextAt = Math.min(nextAt ?? at, at)
+  }
+  return nextAt === undefined ? {} : { nextAt }
 }
 
 const dueAt = (db: Database, { report, located }: Telling): number =>
@@ -77,14 +82,14 @@ function* tellingsOf(context: ReportContext, workspaceId: string): Generator<Tel
     if (report === undefined) forgetReport(db, before)
     else yield* withHost(context, report, goneSaying(context))
   }
-  for (const deploy of deploysOfCommits(db, workspaceId, now() - LOOKED_BACK_MS)) {
+  for (const deploy of untoldDeploys(db, { workspaceId, since: now() - LOOKED_BACK_MS, states: wantedStates })) {
     const report = reportOf(deploy, { before: reportById(db, deploy.id), workspaceId, now: now() })
     if (report !== undefined) yield* withHost(context, report, sayingOf(context, deploy, report))
   }
 }
 
 function withHost(context: ReportContext, report: StoredReport, said: Telling['said']): Telling[] {
-  const located = locateConfigured(context, report.workspaceId, report.repository)
+  const located = ifConfigured(() => locate(context, report.workspaceId, report.repository))
   return located === undefined ? [] : [{ report, located, said }]
 }
 

@@ -54,17 +54,27 @@ export interface DeployOfCommit {
   isNewest: number
 }
 
-/** Deploys of commits in a workspace that have changed since then (ms since 1970), oldest first. */
-export const deploysOfCommits = (db: Database, workspaceId: string, since: number): DeployOfCommit[] =>
+interface Untold {
+  workspaceId: string
+  /** Deploys that have not changed since then (ms since 1970) are left out. */
+  since: number
+  /** What is to be told of a deploy by its status. */
+  states: Readonly<Record<DeployStatus, ReportState>>
+}
+
+/** Deploys of commits out of repositories of which a host was told something else, oldest first. All others are passed over by the database. */
+export const untoldDeploys = (db: Database, { workspaceId, since, states }: Untold): DeployOfCommit[] =>
   db
-    .query<DeployOfCommit, [string, number]>(
+    .query<DeployOfCommit, Record<string, string | number>>(
       `SELECT d.id, d.service_id AS serviceId, d.status, d.commit_id AS commitId, s.slug, s.type, json_extract(s.labels, '$.repo') AS repo,
          c.repository AS sourceRepository, d.source_id AS sourceId,
          NOT EXISTS (SELECT 1 FROM deploys n WHERE n.service_id = d.service_id AND n.commit_id = d.commit_id AND n.id > d.id) AS isNewest
-       FROM deploys d JOIN services s ON s.id = d.service_id LEFT JOIN sources c ON c.id = d.source_id
-       WHERE s.workspace_id = ? AND d.commit_id IS NOT NULL AND d.updated_at > ? ORDER BY d.id`,
+       FROM deploys d JOIN services s ON s.id = d.service_id LEFT JOIN sources c ON c.id = d.source_id LEFT JOIN commit_reports r ON r.id = d.id
+       WHERE s.workspace_id = $workspaceId AND d.commit_id IS NOT NULL AND d.updated_at > $since AND r.told IS NOT ($states ->> d.status)
+         AND (r.id IS NOT NULL OR (repo <> '' AND ($states ->> d.status) NOT IN ('canceled', 'inactive')))
+       ORDER BY +d.id`,
     )
-    .all(workspaceId, since)
+    .all({ workspaceId, since, states: JSON.stringify(states) })
 
 /** Reports of deploys that are gone by now, oldest first. */
 export const reportsOfGone = (db: Database, workspaceId: string): StoredReport[] =>

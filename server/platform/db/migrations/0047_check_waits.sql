@@ -12,7 +12,6 @@ CREATE TABLE check_waits (
   looked_at INTEGER NOT NULL DEFAULT 0,
   next_look_at INTEGER NOT NULL,
   -- Since when all of its checks have passed; null while they have not.
-  passed_at INTEGER,
-  failures INTEGER NOT NULL DEFAULT 0
+  passed_at INTEGER
 ) STRICT;
 CREATE INDEX check_waits_by_commit ON check_waits (commit_id);

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertDeploy, updateDeploy } from '../../../../server/apps/deploys/store.ts'
+import { wantedStates } from '../../../../server/apps/source-hosts/reports/plan.ts'
 import { createReportWork } from '../../../../server/apps/source-hosts/reports/work.ts'
 import { deleteInstallation } from '../../../../server/apps/source-hosts/store/installations.ts'
+import { untoldDeploys } from '../../../../server/apps/source-hosts/store/reports.ts'
 import { newId } from '../../../../server/platform/id.ts'
 import type { DeployStatus } from '../../../../shared/deploy.ts'
 import type { SourceHostStatus } from '../../../../shared/source-host.ts'
@@ -110,6 +112,21 @@ describe('how deploys of a repository at GitHub go', () => {
     await tellAll()
     expect(statesOf(repository)).toEqual(['success', 'failure'])
     expect(new Set(sent(repository, 'deployments').flatMap(({ task }) => task ?? [])).size).toBe(2)
+  })
+
+  test('is looked at no more once all of it is told, however many there are', async () => {
+    const { serviceId } = await makeService()
+    const [over, running, canceled] = [deployOf(serviceId), deployOf(serviceId), deployOf(serviceId)]
+    over.becomes('live')
+    canceled.becomes('canceled')
+    const left = () => untoldDeploys(world.server.db, { workspaceId: world.workspaceId, since: time - HOUR_MS, states: wantedStates })
+    expect(left().map(({ id }) => id)).toEqual([over.id, running.id])
+    await tellAll()
+    expect(left()).toEqual([])
+    over.becomes('deactivated')
+    expect(left().map(({ id }) => id)).toEqual([over.id])
+    await tellAll()
+    expect(left()).toEqual([])
   })
 
   test('has no reason or line of a log in it', async () => {

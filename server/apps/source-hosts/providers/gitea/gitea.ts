@@ -10,6 +10,7 @@ import { pathOf } from '../repository-path.ts'
 import { giteaHooks } from './hooks.ts'
 import { GiteaMade, GiteaRepositories, GiteaRepository, GiteaStatuses, GiteaUser } from './shapes.ts'
 
+/** Its operator may allow fewer. */
 const STATUSES_PER_PAGE = 50
 
 export const authorized = (token: string, request: HostRequest): HostRequest => ({
@@ -33,7 +34,7 @@ export function openGitea(reach: Reach, { account, token }: { account: string; t
     tokenFor: async () => ({ username: account, token }),
     async checksOf(repository, commit, signal) {
       const path = `${pathOf(repository)}/commits/${encodeURIComponent(commit)}/status`
-      const statuses = await allPages(STATUSES_PER_PAGE, async (page) => {
+      const statuses = await allPages(1, async (page) => {
         const request = as({ path: `${path}?page=${page}&limit=${STATUSES_PER_PAGE}` })
         return (await askHost(reach, request, GiteaStatuses, signal)).statuses ?? []
       })
