@@ -35,6 +35,8 @@ export interface CommitReport {
   deployId: string
   commit: string
   state: ReportState
+  /** What the host was told of it last. */
+  before: ReportState | null
   /** Whether this deploy is the newest of its commit: it alone decides what is said of the commit itself. */
   isNewest: boolean
   environment: string
@@ -62,7 +64,7 @@ export interface SourceHost {
   repository(name: string, signal: AbortSignal): Promise<HostRepository>
   /** A token that reads this repository, as short-lived and as narrow as the host has them. */
   tokenFor(repository: string, signal: AbortSignal): Promise<RepositoryToken>
-  /** What others say of a commit; our own reports do not count. A commit of which nobody says anything is `pending`. */
+  /** What others say of a commit; our own reports do not count. A commit of which nobody says anything is `pending`. @throws AppError payload_too_large of too many. */
   checksOf(repository: string, commit: string, signal: AbortSignal): Promise<CommitChecks>
   /** Tells how a deploy goes, which can be repeated. Returns the host's id of the deployment, null where it has none. */
   report(repository: string, report: CommitReport, signal: AbortSignal): Promise<string | null>

@@ -8,19 +8,19 @@ export interface CommitStatus {
   target_url: string
 }
 
-/** That a deploy is no longer live takes nothing from what its commit has achieved. */
-const states: Record<ReportState, CommitStatus['state'] | undefined> = {
+/** That a deploy is no longer live takes nothing from what its commit has achieved: it was live. */
+const states: Record<ReportState, CommitStatus['state']> = {
   queued: 'pending',
   in_progress: 'pending',
   success: 'success',
   failure: 'failure',
   canceled: 'error',
-  inactive: undefined,
+  inactive: 'success',
 }
 
 /** What a report says of the commit itself; undefined where that stays as it is. */
-export function commitStatusOf({ state, isNewest, environment, description, logUrl }: CommitReport): CommitStatus | undefined {
-  const said = states[state]
-  if (said === undefined || !isNewest) return undefined
-  return { state: said, context: `${REPORT_CONTEXT}${environment}`, description, target_url: logUrl }
+export function commitStatusOf({ state, before, isNewest, environment, description, logUrl }: CommitReport): CommitStatus | undefined {
+  const isSaid = state === 'inactive' && before === 'success'
+  if (isSaid || !isNewest) return undefined
+  return { state: states[state], context: `${REPORT_CONTEXT}${environment}`, description, target_url: logUrl }
 }

@@ -37,8 +37,8 @@ async function send({ report, located, said }: Telling, signal: AbortSignal): Pr
   const { host, name } = located
   // A request that changes something is not led on to where a repository has gone: its name is asked for.
   const current = report.attempts === 0 ? name : (await host.repository(name, signal)).name
-  const { id: deployId, commitId: commit, wanted: state, environment, reportId } = report
-  return await host.report(current, { ...said, deployId, commit, state, environment, reportId }, signal)
+  const { id: deployId, commitId: commit, wanted: state, told: before, environment, reportId } = report
+  return await host.report(current, { ...said, deployId, commit, state, before, environment, reportId }, signal)
 }
 
 /** A host that is down or limits the rate is left alone for all that it is to be told. */

@@ -183,6 +183,7 @@ describe('a Gitea', () => {
     const report = (commit: string, state: CommitReport['state']): CommitReport => ({
       deployId: 'dep-1',
       isNewest: true,
+      before: null,
       commit,
       state,
       environment: 'shop',

@@ -129,6 +129,7 @@ describe('an app that all workspaces share', () => {
     const report = (changes: Partial<CommitReport> = {}): CommitReport => ({
       deployId: 'dep-1',
       isNewest: true,
+      before: null,
       commit: COMMIT,
       state: 'in_progress',
       environment: 'shop',
@@ -154,7 +155,7 @@ describe('an app that all workspaces share', () => {
 
     test('of which an older one, or one that is no longer live, says nothing of the commit any more', async () => {
       await host.report('acme/api', report({ state: 'failure', isNewest: false, reportId: '7' }), never)
-      await host.report('acme/api', report({ state: 'inactive', reportId: '7' }), never)
+      await host.report('acme/api', report({ state: 'inactive', before: 'success', reportId: '7' }), never)
       await host.report('acme/api', report({ state: 'canceled', reportId: '8' }), never)
       expect(sent(`/repos/acme/api/statuses/${COMMIT}`)).toMatchObject([{ state: 'error' }])
       expect(sent('/repos/acme/api/deployments/7/statuses')).toMatchObject([{ state: 'failure' }, { state: 'inactive' }])

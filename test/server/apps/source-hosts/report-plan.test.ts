@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { CommitReport } from '../../../../server/apps/source-hosts/port.ts'
 import { commitStatusOf } from '../../../../server/apps/source-hosts/providers/commit-status.ts'
 import { lastReportOf, MAX_ATTEMPTS, progress, reportOf, repositoryOf } from '../../../../server/apps/source-hosts/reports/plan.ts'
 import type { DeployOfCommit, StoredReport } from '../../../../server/apps/source-hosts/store/reports.ts'
@@ -76,12 +77,14 @@ describe('a commit', () => {
   }
 
   test('has the state of its newest deploy, and keeps it when that is no longer live', () => {
-    const states = (isNewest: boolean) =>
+    const statesAfter = (before: CommitReport['before'], isNewest = true) =>
       (['queued', 'in_progress', 'success', 'failure', 'canceled', 'inactive'] as const).map(
-        (state) => commitStatusOf({ ...said, state, isNewest })?.state,
+        (state) => commitStatusOf({ ...said, before, state, isNewest })?.state,
       )
-    expect(states(true)).toEqual(['pending', 'pending', 'success', 'failure', 'error', undefined])
-    expect(states(false).every((state) => state === undefined)).toBe(true)
+    expect(statesAfter('success')).toEqual(['pending', 'pending', 'success', 'failure', 'error', undefined])
+    expect(statesAfter('in_progress', false).every((state) => state === undefined)).toBe(true)
+    // Nobody was told that it was live, and now it is not any more.
+    expect(statesAfter('in_progress').at(-1)).toBe('success')
   })
 
   test('is spoken of in words that hosts have room for', () => {
