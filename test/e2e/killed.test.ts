@@ -1,5 +1,8 @@
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createIngressClient } from '../../server/ingress/control/client.ts'
+import { servicePathsOf } from '../../server/platform/paths.ts'
 import { type AppFolder, copyApp } from '../support/app-folder.ts'
 import { type Compiled, killQuietly, startCompiled } from '../support/compiled.ts'
 import { deployFolder, deployIn, foldersOf, instancesOf, newestDeploy, serviceNamed, settledInstances } from '../support/compiled-steps.ts'
@@ -98,12 +101,14 @@ test('killed in the middle of a cut-over: the new instance goes on to start, and
 })
 
 test('killed while the old instances drain: their requests are answered whole, and they are gone afterwards', async () => {
-  const long = cpd.appFetch('slow', '/slow?ms=4000').then((answer) => answer.text())
-  await Bun.sleep(100)
+  const held = join(servicePathsOf(cpd.paths, serviceId).home, 'held')
+  const long = cpd.appFetch('slow', '/held').then((answer) => answer.text())
+  await until('the request is there', () => existsSync(held))
   const old = `slow ${version}\n`
   await deploy()
   await until('the old instance drains', async () => (await instancesOf(cpd, serviceId)).some(({ status }) => status === 'draining'))
   await dieAndComeBack()
+  rmSync(held)
   expect(await long).toBe(old)
   await expectTruth()
 })
