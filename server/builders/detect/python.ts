@@ -2,7 +2,8 @@ import { shellWord } from '../shell-word.ts'
 import { mergeTools, requireTool } from '../toolchains/tool.ts'
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
 import { guessPythonStart, pythonRequirements } from './python-app.ts'
-import { pythonWishes, runtimeNotes } from './runtime-notes.ts'
+import { pythonWishes } from './python-wishes.ts'
+import { runtimeNotes } from './runtime-notes.ts'
 import type { SourceView } from './source-view.ts'
 import { declaredStart, requireStart } from './start-command.ts'
 
@@ -28,7 +29,7 @@ export function detectPython(input: DetectInput): BuildPlan {
     readOnlyBinds,
     notes: [
       'Packages are installed into .venv; "python" and "pip" are those of .venv.',
-      ...runtimeNotes({ title: 'Python', tool: python }, pythonWishes(files)),
+      ...runtimeNotes({ title: 'Python', tool: python }, pythonWishes(input)),
     ],
   }
 }

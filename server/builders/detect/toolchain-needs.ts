@@ -1,6 +1,9 @@
+import type { Runtime } from '../../../shared/service-details.ts'
 import { traitsOf } from '../../../shared/service-type.ts'
+import type { GoNeed } from '../toolchains/go/provide-go.ts'
 import type { NodeNeed } from '../toolchains/node/provide-node.ts'
 import { findDetector } from './detect.ts'
+import { goNeedOf } from './go-wishes.ts'
 import { packageOf } from './javascript.ts'
 import { asksForBun } from './javascript-runtime.ts'
 import { nodeWishes } from './node-wishes.ts'
@@ -14,5 +17,10 @@ export function nodeNeed(input: DetectInput): NodeNeed | undefined {
   return { ...(wish && { wish }) }
 }
 
+export const goNeed = (input: DetectInput): GoNeed | undefined => (runsOn('go', input) ? goNeedOf(input) : undefined)
+
+const runsOn = (runtime: Runtime, input: DetectInput): boolean =>
+  traitsOf(input.settings.type).runsProgram && findDetector(input)?.runtimes.includes(runtime) === true
+
 const isJavascript = (input: DetectInput): boolean =>
-  traitsOf(input.settings.type).runsProgram ? findDetector(input)?.runtimes.includes('node') === true : isBuiltSite(input)
+  traitsOf(input.settings.type).runsProgram ? runsOn('node', input) : isBuiltSite(input)

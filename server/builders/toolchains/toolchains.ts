@@ -1,11 +1,11 @@
-import { access, constants, glob, readFile, realpath, stat } from 'node:fs/promises'
+import { glob, readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { runProcess } from '../../platform/process/spawn.ts'
+import { describeTool, findProgram, isPrivate } from './find-program.ts'
 import { nodeHeadersEnv } from './node-headers.ts'
 import { STAND_IN_DIR } from './stand-in.ts'
 import { type Tool, type Toolchains, type ToolName, toolNames } from './tool.ts'
-import { versionOf } from './tool-version.ts'
 
 /** Folders that hold toolchains on the usual machines; `*` is any one name. CP_BUILD_PATH comes before them. */
 export const DEFAULT_TOOLCHAIN_PATH = [
@@ -99,28 +99,6 @@ async function findTool(found: Toolchains, name: ToolName, folders: readonly str
   }
 }
 
-/** The real program, or undefined when there is none or it is only the shim of a version manager, which needs the home it stands in. */
-async function findProgram(path: string): Promise<string | undefined> {
-  try {
-    await access(path, constants.X_OK)
-    const real = await realpath(path)
-    const found = await stat(real)
-    const isShim =
-      real.includes('/.pyenv/shims/') || basename(real) === 'rustup' || found.ino === (await inodeOf(join(dirname(real), 'rustup')))
-    return found.isFile() && !isShim ? real : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** rustup installs its shims as links to itself, symbolic or hard. */
-async function inodeOf(path: string): Promise<number | undefined> {
-  return stat(path).then(
-    (found) => found.ino,
-    () => undefined,
-  )
-}
-
 const PYTHON_CHECK_TIMEOUT_MS = 10_000
 
 async function pythonProblem(program: string): Promise<string | undefined> {
@@ -129,23 +107,4 @@ async function pythonProblem(program: string): Promise<string | undefined> {
     exitCode: null,
   }))
   return exitCode === 0 ? undefined : `${program} is older than 3.8 or lacks venv; Debian: apt install python3-venv`
-}
-
-const versioned: ReadonlySet<ToolName> = new Set(['node', 'bun', 'python', 'cargo'])
-
-async function describeTool(folder: string, program: string, name: ToolName): Promise<Tool> {
-  const prefixes = [dirname(folder), dirname(dirname(program))]
-  const readOnlyBinds: string[] = []
-  for (const prefix of new Set(prefixes)) if (await isPrivate(prefix)) readOnlyBinds.push(prefix)
-  const version = versioned.has(name) ? await versionOf(program) : undefined
-  return { directory: folder, ...(version !== undefined && { version }), env: {}, readOnlyBinds }
-}
-
-const OTHERS_MAY_PASS = 0o001
-
-async function isPrivate(path: string): Promise<boolean> {
-  for (let folder = path; folder !== '/'; folder = dirname(folder)) {
-    if (((await stat(folder)).mode & OTHERS_MAY_PASS) === 0) return true
-  }
-  return false
 }

@@ -1,8 +1,9 @@
 /** The toolchains that a build is given: what the machine has, and what the store keeps or fetches. */
 import { join, relative } from 'node:path'
 import type { DetectInput } from '../detect/plan.ts'
-import { nodeNeed } from '../detect/toolchain-needs.ts'
+import { goNeed, nodeNeed } from '../detect/toolchain-needs.ts'
 import type { BuilderSettings } from '../settings.ts'
+import { provideGo } from '../toolchains/go/provide-go.ts'
 import { provideNode } from '../toolchains/node/provide-node.ts'
 import type { Keeping } from '../toolchains/store/room.ts'
 import { titleOf, unusedEntries } from '../toolchains/store/rules.ts'
@@ -17,9 +18,10 @@ export interface Equipping {
 }
 
 export async function equip(input: DetectInput, { store, config, log, signal }: Equipping): Promise<Toolchains> {
-  const need = nodeNeed(input)
-  if (need === undefined) return input.toolchains
-  return await provideNode(input.toolchains, need, { store, env: config.buildEnv, log, signal })
+  const providing = { store, env: config.buildEnv, log, signal }
+  const [node, go] = [nodeNeed(input), goNeed(input)]
+  if (node !== undefined) return await provideNode(input.toolchains, node, providing)
+  return go === undefined ? input.toolchains : await provideGo(input.toolchains, go, providing)
 }
 
 /** A store that fetches nothing: it tells what a build would have it fetch, and where that would stand. */
