@@ -56,3 +56,6 @@ function compare(a: Numbers, b: Numbers): number {
   }
   return 0
 }
+
+/** The release line that a version belongs to, whose releases differ in what was mended alone. */
+export const lineOf = (version: string): string => version.split('.').slice(0, 2).join('.')

@@ -1,9 +1,10 @@
-import { glob, readFile } from 'node:fs/promises'
+import { glob, readdir, readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { runProcess } from '../../platform/process/spawn.ts'
 import { describeTool, findProgram, isPrivate } from './find-program.ts'
 import { nodeHeadersEnv } from './node-headers.ts'
+import { isPython } from './python-specifiers.ts'
 import { STAND_IN_DIR } from './stand-in.ts'
 import { type Tool, type Toolchains, type ToolName, toolNames } from './tool.ts'
 
@@ -35,9 +36,12 @@ export function ownHomes(): string[] {
   }
 }
 
-interface SearchOptions {
+export interface Search {
   searchPath: readonly string[]
   homes: readonly string[]
+}
+
+interface SearchOptions extends Search {
   selfToolchainDir?: string
 }
 
@@ -51,6 +55,24 @@ export async function findToolchains({ searchPath, homes, selfToolchainDir }: Se
   if (selfToolchainDir !== undefined) await addOwnTools(found, selfToolchainDir)
   return { ...found, nodeBuildEnv: await nodeHeadersEnv(found.tools) }
 }
+
+/** Every Python of this machine that can make environments by uv, the ones that come first in the search first. */
+export async function findInterpreters({ searchPath, homes }: Search): Promise<Tool[]> {
+  const found = new Map<string, Tool>()
+  for (const folder of await expandFolders([...searchPath, ...(await homeFolders(homes))])) {
+    for (const name of (await namesIn(folder)).filter((one) => /^python3(\.\d+)?$/.test(one)).sort()) {
+      const program = await findProgram(join(folder, name))
+      if (program === undefined || found.has(program)) continue
+      const tool = await describeTool(folder, program, 'python')
+      if (tool.version !== undefined && isPython(tool.version, OLDEST_PYTHON)) found.set(program, { ...tool, program: name })
+    }
+  }
+  return [...found.values()]
+}
+
+const OLDEST_PYTHON = '>=3.8'
+
+const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
 
 async function addOwnTools(found: Toolchains, directory: string): Promise<void> {
   const readOnlyBinds = (await isPrivate(directory)) ? [directory] : []
