@@ -55,8 +55,8 @@ test('trees that tenants may have changed are removed, given away and frozen in 
     // Paths of the operator's, and releases, which are frozen.
     'boot/doctor/fill-disk.ts',
     'boot/upgrade/request.ts',
+    'builders/toolchains/find-program.ts',
     'builders/toolchains/node-headers.ts',
-    'builders/toolchains/toolchains.ts',
     'engines/process/cgroups/cgroups.ts',
     'engines/process/quota/quota.ts',
     'engines/process/volumes/mount-path.ts',

@@ -3,6 +3,7 @@ const names = [
   'deploy',
   'install',
   'git-push',
+  'toolchains',
   'instance-start',
   'api',
   'auth',

@@ -19,6 +19,17 @@ export function nextUid(db: Database): number {
   return uid
 }
 
+/** The user of one of our own tools, who owns nothing but what that works on. It is taken once. */
+export function namedUid(db: Database, name: 'git_uid' | 'toolchains_uid'): number {
+  return db.transaction(() => {
+    const row = db.query<{ value: string }, [string]>('SELECT value FROM meta WHERE key = ?').get(name)
+    if (row !== null) return Number(row.value)
+    const uid = nextUid(db)
+    db.query('INSERT INTO meta (key, value) VALUES (?, ?)').run(name, String(uid))
+    return uid
+  })()
+}
+
 /**
  * Passes over user ids that services and datastores have had which an older database, put back, does not know: their folders are there still, and
  * what runs of them goes on for a while. Each one's folder is root's own, and its group is its user.

@@ -1,4 +1,5 @@
 import { stackFolders } from '../../apps/deploys/release-store.ts'
+import { namedUid } from '../../apps/services/user-ids.ts'
 import type { Builder } from '../../builders/port.ts'
 import { openTreeBuilder, type TreeBuilderOptions } from '../../builders/tree/builder.ts'
 import type { StackKind } from '../../platform/stack.ts'
@@ -26,6 +27,7 @@ async function openOnMachine({ engine, ...parts }: BuilderParts): Promise<{ arti
     hasOwnNetworks,
     // While there are strays, what they stand on is in no row.
     foldersInUse: () => (straysIn(parts.db).length === 0 ? stackFolders(parts.db) : undefined),
+    fetchUid: () => namedUid(parts.db, 'toolchains_uid'),
     whileThereIsRoom: (act) => whileThereIsRoom(parts, need, act),
     keep: artifacts.keep,
   })

@@ -1,6 +1,7 @@
 import { AppError } from '../../../shared/error.ts'
 import { shellWord } from '../shell-word.ts'
 import { mergeTools, requireTool } from '../toolchains/tool.ts'
+import { goWishes } from './go-wishes.ts'
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
 import { runtimeNotes, rustWishes } from './runtime-notes.ts'
 import type { SourceView } from './source-view.ts'
@@ -9,7 +10,8 @@ import { declaredStart, requireStart } from './start-command.ts'
 const PROGRAM = '.release/app'
 
 export function detectGo(input: DetectInput): BuildPlan {
-  const { env, ...tools } = mergeTools([requireTool(input.toolchains, 'go')])
+  const go = requireTool(input.toolchains, 'go')
+  const { env, ...tools } = mergeTools([go])
   return {
     runtime: 'go',
     steps: compileSteps(input, () => `go build -buildvcs=false -o ${PROGRAM} ${shellWord(goPackage(input.files))}`),
@@ -20,7 +22,7 @@ export function detectGo(input: DetectInput): BuildPlan {
     cacheEnv: { GOPATH: 'go', GOCACHE: 'go-build', GOMODCACHE: 'go/pkg/mod' },
     runtimeEnv: {},
     ...tools,
-    notes: [],
+    notes: runtimeNotes({ title: 'Go', tool: go }, goWishes(input)),
   }
 }
 

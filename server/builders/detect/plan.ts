@@ -23,7 +23,7 @@ export interface BuildStep {
 
 export interface BuildPlan {
   runtime: Launch['runtime']
-  packageManager?: 'npm' | 'pnpm' | 'yarn' | 'bun' | 'pip'
+  packageManager?: 'npm' | 'pnpm' | 'yarn' | 'bun' | 'pip' | 'uv'
   steps: BuildStep[]
   startCommand?: string
   /** The folder of the app in the source and the release, where it is a member of a workspace; absent where it is the root. */

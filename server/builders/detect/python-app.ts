@@ -4,9 +4,9 @@ export function guessPythonStart(files: SourceView): string | undefined {
   return djangoStart(files) ?? webStart(files) ?? scriptStart(files)
 }
 
-/** The names of the packages a requirements.txt or pyproject.toml asks for, normalised as PyPI does. */
+/** The names of the packages a requirements.txt, Pipfile or pyproject.toml asks for, normalised as PyPI does. */
 export function pythonRequirements(files: SourceView): Set<string> {
-  const lines = files.read('requirements.txt')?.split('\n') ?? files.read('pyproject.toml')?.match(/"[^"\n]+"/g) ?? []
+  const lines = files.read('requirements.txt')?.split('\n') ?? files.read('Pipfile')?.split('\n') ?? projectLines(files)
   const names = lines.map((line) =>
     /^\s*"?([A-Za-z0-9][A-Za-z0-9._-]*|-r\b)/
       .exec(line)?.[1]
@@ -15,6 +15,9 @@ export function pythonRequirements(files: SourceView): Set<string> {
   )
   return new Set(names.filter((name) => name !== undefined))
 }
+
+/** Strings as they stand in lists, and Poetry's keys. */
+const projectLines = (files: SourceView): string[] => files.read('pyproject.toml')?.match(/"[^"\n]+"|^[\w.-]+(?=\s*=)/gm) ?? []
 
 const APP_MODULES = ['app', 'main', 'wsgi', 'asgi', 'server', 'application']
 

@@ -5,12 +5,12 @@ import type { SourceView } from './source-view.ts'
 export interface Wish {
   source: string
   wanted: string
-  /** Where that is written otherwise than npm's ranges; empty where npm has no words for it. */
-  range?: string
+  /** Where that is written otherwise than npm's ranges; it says nothing where nobody can tell. */
+  isMetBy?(version: string): boolean | undefined
 }
 
 export interface Running {
-  title: 'Node.js' | 'Bun' | 'Python' | 'Rust'
+  title: 'Node.js' | 'Bun' | 'Python' | 'Go' | 'Rust'
   tool: Tool
   standsIn?: 'wanted' | 'needed'
 }
@@ -24,10 +24,13 @@ export function runtimeNotes(running: Running, wishes: readonly Wish[]): string[
   return [`Runtime: ${what} (${place})${alsoAs}${why}.`, ...wishes.map((wish) => describeWish(wish, { ...running, what }))]
 }
 
-function describeWish({ source, wanted, range = wanted }: Wish, { what, title, tool, standsIn }: Running & { what: string }): string {
+function describeWish(
+  { source, wanted, isMetBy = (version) => isInRange(version, wanted) }: Wish,
+  { what, title, tool, standsIn }: Running & { what: string },
+): string {
   const isNodeByBun = standsIn === 'needed'
   const version = isNodeByBun ? process.versions.node : tool.version
-  const isMet = version === undefined ? undefined : isSatisfied(version, range)
+  const isMet = version === undefined ? undefined : isMetBy(version)
   const asks = `${source} asks for ${isNodeByBun ? 'Node.js' : title} ${wanted}`
   if (isMet !== false) return `${asks}${isMet ? ', and has it' : ''}.`
   const gets = isNodeByBun ? `${what}, which acts as Node.js ${version}` : what
@@ -36,15 +39,10 @@ function describeWish({ source, wanted, range = wanted }: Wish, { what, title, t
 }
 
 /** Undefined where the wish names no versions (`lts/*`): nothing can be said then. */
-function isSatisfied(version: string, wanted: string): boolean | undefined {
+function isInRange(version: string, wanted: string): boolean | undefined {
   const wish = parseWish(wanted)
   return wish?.kind === 'range' ? Bun.semver.satisfies(version, wish.range) : undefined
 }
-
-export const pythonWishes = (files: SourceView): Wish[] => [
-  ...['.python-version', 'runtime.txt'].flatMap((path) => wish(path, files.head(path)?.replace(/^\s*python-/, ''))),
-  ...wish('requires-python', requiresPython(files)).map((one) => ({ ...one, range: rangeOfBounds(one.wanted) })),
-]
 
 /** The older file holds the channel alone, or what the newer one does. */
 export const rustWishes = (files: SourceView): Wish[] =>
@@ -52,16 +50,6 @@ export const rustWishes = (files: SourceView): Wish[] =>
     const text = files.read(path)
     return wish(path, /^[ \t]*channel[ \t]*=[ \t]*["']([^"'\n]*)["']/m.exec(text ?? '')?.[1] ?? (text?.includes('[') ? undefined : text))
   })
-
-function requiresPython(files: SourceView): string | undefined {
-  const project = /^\[project\]\s*$([\s\S]*?)(?=^\[|(?![\s\S]))/m.exec(files.read('pyproject.toml') ?? '')?.[1]
-  return /^requires-python\s*=\s*["']([^"'\n]*)["']/m.exec(project ?? '')?.[1]
-}
-
-/** Two of Python's comparisons mean what npm's do, and no others: its `>3.10` allows 3.10.1. */
-function rangeOfBounds(specifiers: string): string {
-  return /^(?:>=|<)\s*[\d.]+(?:\s*,\s*(?:>=|<)\s*[\d.]+)*$/.test(specifiers) ? specifiers.replaceAll(',', ' ') : ''
-}
 
 const MAX_WISH_LENGTH = 200
 

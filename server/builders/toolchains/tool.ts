@@ -5,6 +5,8 @@ export type ToolName = (typeof toolNames)[number]
 
 export interface Tool {
   directory: string
+  /** The name of the program in there, where it is not the usual one. */
+  program?: string
   version?: string
   isOurs?: true
   env: Record<string, string>
@@ -15,6 +17,8 @@ export interface Toolchains {
   tools: Partial<Record<ToolName, Tool>>
   problems: Partial<Record<ToolName, string>>
   standIn?: Tool
+  /** Installs the packages of Python; pip does it where there is none. */
+  uv?: Tool
   nodeBuildEnv?: Record<string, string>
 }
 

@@ -1,11 +1,12 @@
-import { access, constants, glob, readFile, realpath, stat } from 'node:fs/promises'
+import { glob, readdir, readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { runProcess } from '../../platform/process/spawn.ts'
+import { describeTool, findProgram, isPrivate } from './find-program.ts'
 import { nodeHeadersEnv } from './node-headers.ts'
+import { isPython } from './python-specifiers.ts'
 import { STAND_IN_DIR } from './stand-in.ts'
 import { type Tool, type Toolchains, type ToolName, toolNames } from './tool.ts'
-import { versionOf } from './tool-version.ts'
 
 /** Folders that hold toolchains on the usual machines; `*` is any one name. CP_BUILD_PATH comes before them. */
 export const DEFAULT_TOOLCHAIN_PATH = [
@@ -35,9 +36,12 @@ export function ownHomes(): string[] {
   }
 }
 
-interface SearchOptions {
+export interface Search {
   searchPath: readonly string[]
   homes: readonly string[]
+}
+
+interface SearchOptions extends Search {
   selfToolchainDir?: string
 }
 
@@ -51,6 +55,24 @@ export async function findToolchains({ searchPath, homes, selfToolchainDir }: Se
   if (selfToolchainDir !== undefined) await addOwnTools(found, selfToolchainDir)
   return { ...found, nodeBuildEnv: await nodeHeadersEnv(found.tools) }
 }
+
+/** Every Python of this machine that can make environments by uv, the ones that come first in the search first. */
+export async function findInterpreters({ searchPath, homes }: Search): Promise<Tool[]> {
+  const found = new Map<string, Tool>()
+  for (const folder of await expandFolders([...searchPath, ...(await homeFolders(homes))])) {
+    for (const name of (await namesIn(folder)).filter((one) => /^python3(\.\d+)?$/.test(one)).sort()) {
+      const program = await findProgram(join(folder, name))
+      if (program === undefined || found.has(program)) continue
+      const tool = await describeTool(folder, program, 'python')
+      if (tool.version !== undefined && isPython(tool.version, OLDEST_PYTHON)) found.set(program, { ...tool, program: name })
+    }
+  }
+  return [...found.values()]
+}
+
+const OLDEST_PYTHON = '>=3.8'
+
+const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
 
 async function addOwnTools(found: Toolchains, directory: string): Promise<void> {
   const readOnlyBinds = (await isPrivate(directory)) ? [directory] : []
@@ -99,28 +121,6 @@ async function findTool(found: Toolchains, name: ToolName, folders: readonly str
   }
 }
 
-/** The real program, or undefined when there is none or it is only the shim of a version manager, which needs the home it stands in. */
-async function findProgram(path: string): Promise<string | undefined> {
-  try {
-    await access(path, constants.X_OK)
-    const real = await realpath(path)
-    const found = await stat(real)
-    const isShim =
-      real.includes('/.pyenv/shims/') || basename(real) === 'rustup' || found.ino === (await inodeOf(join(dirname(real), 'rustup')))
-    return found.isFile() && !isShim ? real : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** rustup installs its shims as links to itself, symbolic or hard. */
-async function inodeOf(path: string): Promise<number | undefined> {
-  return stat(path).then(
-    (found) => found.ino,
-    () => undefined,
-  )
-}
-
 const PYTHON_CHECK_TIMEOUT_MS = 10_000
 
 async function pythonProblem(program: string): Promise<string | undefined> {
@@ -129,23 +129,4 @@ async function pythonProblem(program: string): Promise<string | undefined> {
     exitCode: null,
   }))
   return exitCode === 0 ? undefined : `${program} is older than 3.8 or lacks venv; Debian: apt install python3-venv`
-}
-
-const versioned: ReadonlySet<ToolName> = new Set(['node', 'bun', 'python', 'cargo'])
-
-async function describeTool(folder: string, program: string, name: ToolName): Promise<Tool> {
-  const prefixes = [dirname(folder), dirname(dirname(program))]
-  const readOnlyBinds: string[] = []
-  for (const prefix of new Set(prefixes)) if (await isPrivate(prefix)) readOnlyBinds.push(prefix)
-  const version = versioned.has(name) ? await versionOf(program) : undefined
-  return { directory: folder, ...(version !== undefined && { version }), env: {}, readOnlyBinds }
-}
-
-const OTHERS_MAY_PASS = 0o001
-
-async function isPrivate(path: string): Promise<boolean> {
-  for (let folder = path; folder !== '/'; folder = dirname(folder)) {
-    if (((await stat(folder)).mode & OTHERS_MAY_PASS) === 0) return true
-  }
-  return false
 }

@@ -18,7 +18,8 @@ import { ensureSelfToolchain } from '../toolchains/self-toolchain.ts'
 import type { Loan } from '../toolchains/store/holds.ts'
 import { openToolchainStore, type ToolchainStore } from '../toolchains/store/store.ts'
 import type { Toolchains } from '../toolchains/tool.ts'
-import { DEFAULT_TOOLCHAIN_PATH, findToolchains, ownHomes } from '../toolchains/toolchains.ts'
+import { DEFAULT_TOOLCHAIN_PATH, findToolchains, ownHomes, type Search } from '../toolchains/toolchains.ts'
+import { uvSettings } from '../toolchains/uv/uv-settings.ts'
 import { buildRelease } from './build.ts'
 import { equip, tidy, withoutFetching } from './equip.ts'
 import { loopbackVariable, sharedNetworkWarning } from './shared-network.ts'
@@ -29,6 +30,8 @@ export interface TreeBuilderOptions {
   foldersInUse(): Iterable<string> | undefined
   /** What is run as a step has a network of its own unless it asks for the machine's. */
   hasOwnNetworks: boolean
+  /** A user who owns nothing, for programs that fetch toolchains. */
+  fetchUid(): number
   /** This executable, which also runs JavaScript where no node is installed; absent where it is not to. */
   executable?: string
   /** Does something that takes space on the disk, and gives it up when that runs short. */
@@ -97,7 +100,7 @@ async function prepareFolders({ paths, request, own, dir }: Job): Promise<void> 
 
 async function equipBuild({ request, ...building }: Job, input: DetectInput): Promise<Toolchains> {
   const equipped = await building.whileThereIsRoom((short) =>
-    equip(input, { ...building, log: request.log, signal: AbortSignal.any([request.signal, short]) }),
+    equip(input, { ...building, search: searchIn(building.config), log: request.log, signal: AbortSignal.any([request.signal, short]) }),
   )
   return { ...equipped, nodeBuildEnv: await nodeHeadersEnv(equipped.tools) }
 }
@@ -112,7 +115,9 @@ async function planOnly(options: Building, request: PlanRequest): Promise<Planne
     await source.unpack(upload, signal)
     const { rootDir, appDir } = placeOf(upload, request)
     const place = { ...request, sourceDir: join(upload, rootDir), appDir }
-    const plan = await planBuild(options, place, (input) => equip(input, { ...options, store, log, signal }))
+    const plan = await planBuild(options, place, (input) =>
+      equip(input, { ...options, search: searchIn(options.config), store, log, signal }),
+    )
     const { runtime, packageManager, steps, startCommand, publishPaths, notes } = plan
     return {
       ...{ runtime, rootDir, steps, publishPaths, notes: [...notes, ...fetched] },
@@ -135,13 +140,17 @@ interface Place extends Pick<PlanRequest, 'settings' | 'env'> {
   appDir: string
 }
 
+const searchIn = (config: TreeBuilderOptions['config']): Search => ({
+  searchPath: [...config.CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH],
+  homes: ownHomes(),
+})
+
 type Equip = (input: DetectInput) => Promise<Toolchains>
 
 async function planBuild({ config, paths, executable }: TreeBuilderOptions, place: Place, equipped: Equip): Promise<BuildPlan> {
   const { sourceDir, appDir, settings, env } = place
   const toolchains = await findToolchains({
-    searchPath: [...config.CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH],
-    homes: ownHomes(),
+    ...searchIn(config),
     ...(executable !== undefined && { selfToolchainDir: paths.toolchain }),
   })
   const files = openSourceView(sourceDir)
@@ -167,7 +176,7 @@ async function runPlan({ config, request, own, dir }: Job, { sourceDir, plan }: 
     owner: isRoot ? { uid: 0, gid: owner.number, maker: owner.number } : undefined,
     cacheDir: own.cache,
     plan,
-    env: { ...config.buildEnv, ...env },
+    env: { ...(plan.packageManager === 'uv' && uvSettings({ ...config.buildEnv, ...env })), ...config.buildEnv, ...env },
     runStep: async ({ name, command, cwd, env }) => {
       requireFolder(dir, cwd)
       return await request.runStep({ name, command, dir: relative(dir, cwd), env, stack: stackOf(plan), network })

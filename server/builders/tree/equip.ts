@@ -1,25 +1,33 @@
 /** The toolchains that a build is given: what the machine has, and what the store keeps or fetches. */
 import { join, relative } from 'node:path'
 import type { DetectInput } from '../detect/plan.ts'
-import { nodeNeed } from '../detect/toolchain-needs.ts'
+import { goNeed, nodeNeed, pythonNeed } from '../detect/toolchain-needs.ts'
 import type { BuilderSettings } from '../settings.ts'
+import { provideGo } from '../toolchains/go/provide-go.ts'
 import { provideNode } from '../toolchains/node/provide-node.ts'
+import { providePython } from '../toolchains/python/provide-python.ts'
 import type { Keeping } from '../toolchains/store/room.ts'
 import { titleOf, unusedEntries } from '../toolchains/store/rules.ts'
 import type { StoreReader, ToolchainStore } from '../toolchains/store/store.ts'
 import type { Toolchains } from '../toolchains/tool.ts'
+import { findInterpreters, type Search } from '../toolchains/toolchains.ts'
 
 export interface Equipping {
   store: StoreReader
   config: Pick<BuilderSettings, 'buildEnv'>
+  search: Search
+  fetchUid(): number
   log(line: string): void
   signal: AbortSignal
 }
 
-export async function equip(input: DetectInput, { store, config, log, signal }: Equipping): Promise<Toolchains> {
-  const need = nodeNeed(input)
-  if (need === undefined) return input.toolchains
-  return await provideNode(input.toolchains, need, { store, env: config.buildEnv, log, signal })
+export async function equip(input: DetectInput, { store, config, search, fetchUid, log, signal }: Equipping): Promise<Toolchains> {
+  const providing = { store, env: config.buildEnv, log, signal }
+  const [node, go, python] = [nodeNeed(input), goNeed(input), pythonNeed(input)]
+  if (node !== undefined) return await provideNode(input.toolchains, node, providing)
+  const interpreters = () => findInterpreters(search)
+  if (python !== undefined) return await providePython(input.toolchains, python, { ...providing, interpreters, fetchUid })
+  return go === undefined ? input.toolchains : await provideGo(input.toolchains, go, providing)
 }
 
 /** A store that fetches nothing: it tells what a build would have it fetch, and where that would stand. */

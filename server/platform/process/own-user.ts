@@ -31,7 +31,7 @@ export function toolCommand({ programs, uid, folder, name, args }: OwnTool): str
   const user = [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--inh-caps=-all', '--bounding-set=-all']
   const asUser = ['/usr/bin/setpriv', ...user, ...LEAST, '--']
   if (isInReach({ programs, folder, uid })) return [...asUser, programOf(programs, name), ...args]
-  const shownArgs = args.map((arg) => arg.replaceAll(folder, SHOWN.folder))
+  const shownArgs = args.map((arg) => arg.replaceAll(folder, SHOWN.folder).replaceAll(programs, SHOWN.programs))
   const inView = ['/usr/bin/unshare', '--mount', '--propagation=slave', '--', '/bin/sh', '-c', SHOW_SCRIPT, 'sh', programs, folder]
   return [...inView, ...asUser, programOf(SHOWN.programs, name), ...shownArgs]
 }

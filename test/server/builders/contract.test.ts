@@ -31,6 +31,7 @@ async function treeWorld(): Promise<World> {
       paths,
       config,
       hasOwnNetworks: true,
+      fetchUid: () => 65_534,
       foldersInUse: () => [],
       whileThereIsRoom: (act) => act(new AbortController().signal),
       keep: artifacts.keep,

@@ -5,6 +5,7 @@ import { DEFAULT_EXTRACT_LIMITS } from '../../../platform/archives/rules.ts'
 import { ensureFolder } from '../../../platform/service-folders.ts'
 import { download, type Fetching, Unfetched } from '../registry/download.ts'
 import type { Dist } from '../registry/npm-registry.ts'
+import { npmWay } from '../registry/way.ts'
 
 const MIB = 1024 * 1024
 
@@ -15,9 +16,6 @@ const LIMITS = { ...DEFAULT_EXTRACT_LIMITS, maxBytes: MOST_UNPACKED_BYTES, maxFi
 
 export const MOST_PACKAGE_BYTES = MOST_PACKED_BYTES + MOST_UNPACKED_BYTES
 
-const MB = 1_000_000
-const TOLD_EACH_BYTES = 10 * MB
-
 interface PackageFetch extends Fetching {
   dist: Dist
   log(line: string): void
@@ -25,16 +23,11 @@ interface PackageFetch extends Fetching {
 
 export async function fetchPackage(into: string, { dist, log, env, signal }: PackageFetch): Promise<void> {
   const [archive, unpacked] = [join(dirname(into), 'archive.tgz'), join(dirname(into), 'unpacked')]
-  let told = 0
-  const progress = (bytes: number) => {
-    if (bytes - told < TOLD_EACH_BYTES) return
-    told = bytes
-    log(`    … ${Math.floor(bytes / MB)} MB`)
-  }
-  await download(new URL(dist.tarball), { into: archive, integrity: dist.integrity, mostBytes: MOST_PACKED_BYTES, env, signal, progress })
+  const { tarball, integrity } = dist
+  await download(new URL(tarball), { into: archive, integrity, mostBytes: MOST_PACKED_BYTES, way: npmWay(env), signal, log })
   await extractIsolated({ path: archive, format: 'tar.gz', into: unpacked, limits: LIMITS, signal })
   const [folder, ...others] = await readdir(unpacked)
-  if (folder === undefined || others.length > 0) throw new Unfetched(`${dist.tarball} is no package of npm`)
+  if (folder === undefined || others.length > 0) throw new Unfetched(`${tarball} is no package of npm`)
   await rename(join(unpacked, folder), into)
 }
 

@@ -1,9 +1,8 @@
-import { join } from 'node:path'
 import { AppError } from '../../../../shared/error.ts'
-import { type Fetching, Unfetched } from '../registry/download.ts'
+import { type Providing, type StoredTool, storedTool, versionsHeld } from '../providing.ts'
+import { Unfetched } from '../registry/download.ts'
 import { packageVersion } from '../registry/npm-registry.ts'
 import { npmSettings } from '../registry/way.ts'
-import type { StoreReader } from '../store/store.ts'
 import type { Tool, Toolchains } from '../tool.ts'
 import { chooseVersion, exactVersion, fits, nearestVersions, parseWish, type VersionWish } from './choose-version.ts'
 import { fetchNpm, fetchPackage, MOST_PACKAGE_BYTES } from './fetch-package.ts'
@@ -12,11 +11,6 @@ import { npmVersionFor } from './npm-of-node.ts'
 
 export interface NodeNeed {
   wish?: { source: string; wanted: string }
-}
-
-export interface Providing extends Fetching {
-  store: StoreReader
-  log(line: string): void
 }
 
 /**
@@ -49,21 +43,19 @@ function wishOf({ wish }: NodeNeed): VersionWish {
 const serves = ({ version }: Tool, wish: VersionWish): boolean =>
   version === undefined ? wish.kind === 'default' : fits(wish, version, Date.now())
 
-type StoredTool = Tool & { version: string }
-
 async function storedNode(wish: VersionWish, providing: Providing): Promise<StoredTool> {
   const exact = exactVersion(wish)
   const held = exact && (await providing.store.find(`node-${exact}`))
-  if (held) return toolIn(held, exact)
+  if (held) return storedTool(held, exact)
   try {
     return await newestNode(wish, providing)
   } catch (error) {
     if (!(error instanceof Unfetched)) throw error
-    const version = chooseVersion(wish, await versionsIn(providing.store), Date.now())
+    const version = chooseVersion(wish, await versionsHeld(providing.store, 'node'), Date.now())
     const folder = version && (await providing.store.find(`node-${version}`))
     if (!version || !folder) throw error
     providing.log(`Node.js could not be looked for (${error.message}), so it is one that was fetched before.`)
-    return toolIn(folder, version)
+    return storedTool(folder, version)
   }
 }
 
@@ -81,7 +73,7 @@ async function newestNode(wish: VersionWish, providing: Providing): Promise<Stor
     providing.log(`==> Fetching Node.js ${version} from ${new URL(dist.tarball).host}`)
     await fetchPackage(into, { ...providing, dist, signal })
   }
-  return toolIn(await store.ensure(`node-${version}`, { mostBytes: MOST_PACKAGE_BYTES, make }, providing.signal), version)
+  return storedTool(await store.ensure(`node-${version}`, { mostBytes: MOST_PACKAGE_BYTES, make }, providing.signal), version)
 }
 
 async function storedNpm(version: string, providing: Providing): Promise<StoredTool> {
@@ -90,18 +82,8 @@ async function storedNpm(version: string, providing: Providing): Promise<StoredT
     providing.log(`==> Fetching npm ${version} from ${new URL(dist.tarball).host}`)
     await fetchNpm(into, { ...providing, dist, signal })
   }
-  return toolIn(await providing.store.ensure(`npm-${version}`, { mostBytes: MOST_PACKAGE_BYTES, make }, providing.signal), version)
+  return storedTool(await providing.store.ensure(`npm-${version}`, { mostBytes: MOST_PACKAGE_BYTES, make }, providing.signal), version)
 }
-
-const versionsIn = async (store: StoreReader): Promise<string[]> =>
-  (await store.entries()).flatMap(({ name }) => /^node-(.+)$/.exec(name)?.[1] ?? [])
-
-const toolIn = (folder: string, version: string): StoredTool => ({
-  directory: join(folder, 'bin'),
-  version,
-  env: {},
-  readOnlyBinds: [folder],
-})
 
 interface Refused {
   problem: Unfetched

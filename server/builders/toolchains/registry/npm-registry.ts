@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { type Fetching, fetchText, Unfetched } from './download.ts'
-import { npmSettings } from './way.ts'
+import { npmSettings, npmWay } from './way.ts'
 
 export interface Dist {
   tarball: string
@@ -35,7 +35,7 @@ export async function packageVersion(name: string, version: string, fetching: Fe
 }
 
 async function ask<T extends typeof Package | typeof Version>(url: URL, schema: T, fetching: Fetching): Promise<Static<T>> {
-  const text = await fetchText(url, { ...fetching, accept: ABBREVIATED, mostBytes: MAX_LIST_BYTES })
+  const text = await fetchText(url, { ...fetching, way: npmWay(fetching.env), accept: ABBREVIATED, mostBytes: MAX_LIST_BYTES })
   const found: unknown = parse(text)
   if (!Value.Check(schema, found)) throw new Unfetched(`${url.host} answered with something that is no package of npm`)
   return found

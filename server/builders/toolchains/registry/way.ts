@@ -2,6 +2,9 @@ import { readFile } from 'node:fs/promises'
 
 export type BuildEnv = Readonly<Record<string, string>>
 
+/** What `fetch` is told beside an address: who asks, by which proxy, and whose certificates count. */
+export type Way = (url: URL) => Promise<BunFetchRequestInit>
+
 export interface NpmSettings {
   registry: string
   /** A file of certificates to believe in place of those that are built in; Bun itself adds those of NODE_EXTRA_CA_CERTS to these. */
@@ -33,8 +36,13 @@ function tokenOf(name: string, value: string): [string, string][] {
   return place === undefined ? [] : [[place, value]]
 }
 
-/** What `fetch` is told beside the address. A token goes to the place that it was given for, and nowhere else. */
-export async function fetchOptions(settings: NpmSettings, url: URL): Promise<BunFetchRequestInit> {
+/** The way to a registry of npm. A token goes to the place that it was given for, and nowhere else. */
+export function npmWay(env: BuildEnv): Way {
+  const settings = npmSettings(env)
+  return (url) => fetchOptions(settings, url)
+}
+
+async function fetchOptions(settings: NpmSettings, url: URL): Promise<BunFetchRequestInit> {
   const token = [...settings.tokens].find(([place]) => `//${url.host}${url.pathname}`.startsWith(place))?.[1]
   const ca = settings.caFile === undefined ? undefined : await readFile(settings.caFile, 'utf8')
   return {

@@ -9,7 +9,9 @@ export const isEntryName = (name: string): boolean => ENTRY.test(name)
 
 export const toolOf = ({ name }: Entry): string => ENTRY.exec(name)?.[1] ?? name
 
-export const titleOf = (name: string): string => name.replace(/^node-/, 'Node.js ').replace('-', ' ')
+const titles: Readonly<Record<string, string>> = { node: 'Node.js', go: 'Go', python: 'Python' }
+
+export const titleOf = (name: string): string => name.replace(ENTRY, (_, tool, version) => `${titles[tool] ?? tool} ${version}`)
 
 interface Uses {
   named: ReadonlySet<string>

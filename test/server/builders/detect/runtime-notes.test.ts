@@ -122,10 +122,10 @@ describe('the build log says what an app asks for', () => {
     ['>=3.11', 'requires-python asks for Python >=3.11, and has it.'],
     ['>= 3.12 , < 4', 'Warning: requires-python asks for Python >= 3.12 , < 4, and gets Python 3.11.9. If'],
     ['<3.11', 'Warning: requires-python asks for Python <3.11, and gets Python 3.11.9. If'],
-    ['>3.11', 'requires-python asks for Python >3.11.'],
-    ['<=3.11', 'requires-python asks for Python <=3.11.'],
-    ['~=3.11', 'requires-python asks for Python ~=3.11.'],
-    ['==3.11.*', 'requires-python asks for Python ==3.11.*.'],
+    ['>3.11', 'requires-python asks for Python >3.11, and has it.'],
+    ['<=3.11', 'Warning: requires-python asks for Python <=3.11, and gets Python 3.11.9.'],
+    ['~=3.11', 'requires-python asks for Python ~=3.11, and has it.'],
+    ['==3.11.*', 'requires-python asks for Python ==3.11.*, and has it.'],
   ])('of Python in a pyproject.toml: %s', (wanted, line) => {
     const project = `[build-system]\nrequires = []\n\n[project]\nname = "app"\nrequires-python = "${wanted}"\n`
     expect(notes({ 'main.py': '', 'pyproject.toml': project })[1]).toMatch(new RegExp(`^${RegExp.escape(line)}`))

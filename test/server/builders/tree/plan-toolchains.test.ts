@@ -19,6 +19,7 @@ beforeAll(async () => {
     paths,
     config: { CP_BUILD_PATH: [], CP_TOOLCHAINS_MAX_MB: 4096, buildEnv: { npm_config_registry: registry.url } },
     hasOwnNetworks: true,
+    fetchUid: () => 65_534,
     foldersInUse: () => [],
     whileThereIsRoom: (act) => act(new AbortController().signal),
     keep: async () => '',

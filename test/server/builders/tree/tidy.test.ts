@@ -17,6 +17,7 @@ beforeEach(async () => {
     paths,
     config: { CP_BUILD_PATH: [], CP_TOOLCHAINS_MAX_MB: 4096, buildEnv: {} },
     hasOwnNetworks: true,
+    fetchUid: () => 65_534,
     foldersInUse() {
       asked += 1
       return inUse

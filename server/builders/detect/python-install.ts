@@ -1,0 +1,118 @@
+/** How the packages of a Python app come into its environment: by uv, or by pip where there is no uv. */
+import { shellWord } from '../shell-word.ts'
+import type { Tool } from '../toolchains/tool.ts'
+import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
+import { pythonRequirements } from './python-app.ts'
+import type { SourceView } from './source-view.ts'
+
+type Installing = Pick<BuildPlan, 'packageManager' | 'steps' | 'buildEnv' | 'cacheEnv'>
+
+const quietPip = { PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_NO_INPUT: '1' }
+
+export function pythonInstall({ files, settings, toolchains }: DetectInput, python: Tool): Installing {
+  const { buildCommand } = settings
+  const program = shellWord(`${python.directory}/${python.program ?? 'python3'}`)
+  return toolchains.uv === undefined ? byPip(files, buildCommand, program) : byUv(files, buildCommand, program)
+}
+
+function byPip(files: SourceView, buildCommand: string | undefined, python: string): Installing {
+  // By its full path and cleared, because the source may hold the .venv of another machine.
+  const create = `${python} -m venv --clear`
+  const install = buildCommand ?? pipInstall(files)
+  return {
+    packageManager: 'pip',
+    // Without anything to install pip is not needed, and an environment without it is made ten times as fast.
+    steps: install === undefined ? [environment(`${create} --without-pip .venv`)] : stepsOf(`${create} .venv`, install, buildCommand),
+    buildEnv: quietPip,
+    cacheEnv: { PIP_CACHE_DIR: 'pip' },
+  }
+}
+
+/** A build command of the owner's own may call pip, and finds it as without uv. */
+function byUv(files: SourceView, buildCommand: string | undefined, python: string): Installing {
+  const create = `uv venv --quiet --clear --relocatable${buildCommand === undefined ? '' : ' --seed'} --python ${python} .venv`
+  const install = buildCommand ?? uvInstall(files)
+  return {
+    packageManager: 'uv',
+    steps: install === undefined ? [environment(create)] : stepsOf(create, install, buildCommand),
+    // Releases are read-only, so that Python could not keep what it compiles; and a link into the cache would let a later build change a release.
+    buildEnv: { ...quietPip, UV_COMPILE_BYTECODE: '1', UV_LINK_MODE: 'copy', UV_PYTHON_DOWNLOADS: 'never', UV_NO_PROGRESS: '1' },
+    cacheEnv: { PIP_CACHE_DIR: 'pip', UV_CACHE_DIR: 'uv' },
+  }
+}
+
+const environment = (command: string): BuildStep => ({ name: 'virtual environment', command })
+
+const stepsOf = (create: string, install: string, buildCommand: string | undefined): BuildStep[] => [
+  environment(create),
+  { name: buildCommand ? 'build' : 'install', command: install },
+  { name: 'make .venv movable', command: MAKE_VENV_MOVABLE },
+]
+
+function pipInstall(files: SourceView): string | undefined {
+  if (files.has('requirements.txt')) return pythonRequirements(files).size === 0 ? undefined : 'pip install -r requirements.txt'
+  return files.has('pyproject.toml') || files.has('setup.py') ? 'pip install .' : undefined
+}
+
+/** Lock files first, of which Render goes by the same order; what stands beside them was often made out of them. */
+function uvInstall(files: SourceView): string | undefined {
+  if (files.has('uv.lock')) return UV_SYNC
+  if (files.has('poetry.lock')) return INSTALL_POETRY
+  if (files.has('Pipfile.lock')) return INSTALL_PIPFILE
+  const install = pipInstall(files)
+  return install && `uv ${install}`
+}
+
+/** Into the environment that is there, whatever .python-version says; and not editable, as the release would look for the app where it was built. */
+const UV_SYNC = 'uv sync --python .venv/bin/python --locked --no-dev --no-editable --inexact'
+
+/** Poetry alone reads its lock file. Installing it asks another interface of PyPI than the index, which mirrors do not have. */
+const INSTALL_POETRY =
+  "uvx --with poetry-plugin-export --from 'poetry>=2,<3' poetry export --only main --format requirements.txt --output .venv/requirements.txt && uv pip install -r .venv/requirements.txt"
+
+/** A Pipfile.lock says the same as a list of requirements with hashes, which uv reads. */
+const INSTALL_PIPFILE = `python - > .venv/requirements.txt <<'END' && uv pip install -r .venv/requirements.txt
+import json
+with open("Pipfile.lock") as file:
+    lock = json.load(file)
+for at, source in enumerate(lock["_meta"].get("sources", [])):
+    if source["url"].rstrip("/") != "https://pypi.org/simple":
+        print("--extra-index-url" if at else "--index-url", source["url"])
+for name, wanted in lock["default"].items():
+    extras = "[" + ",".join(wanted["extras"]) + "]" if "extras" in wanted else ""
+    if "git" in wanted:
+        place = " @ git+" + wanted["git"] + "@" + wanted["ref"]
+    elif "file" in wanted:
+        place = " @ " + wanted["file"]
+    else:
+        place = wanted.get("version", "")
+    if "path" in wanted:
+        print(wanted["path"] + extras)
+        continue
+    marker = " ; " + wanted["markers"] if "markers" in wanted else ""
+    hashes = [] if " @ " in place else ["--hash=" + one for one in wanted.get("hashes", [])]
+    print(" ".join([name + extras + place + marker, *hashes]))
+END`
+
+/**
+ * pip writes the absolute path of the environment's python into the head of every script, but a release stands elsewhere than its build.
+ * The head that replaces it looks for python beside the script, and is sh and Python at once. It is written inside the sandbox, as the
+ * files are the user's.
+ */
+const MAKE_VENV_MOVABLE = `python - <<'END'
+import os
+head = b"""#!/bin/sh
+'''exec' "$(dirname -- "$(realpath -- "$0")")/python" "$0" "$@"
+' '''
+"""
+for entry in os.scandir(".venv/bin"):
+    if not entry.is_file(follow_symlinks=False):
+        continue
+    with open(entry.path, "rb") as file:
+        lines = file.read().split(b"\\n")
+    for at, length in ((0, 1), (1, 3)):
+        if lines[0][:2] == b"#!" and b"/.venv/bin/python" in b"".join(lines[at:at + 1]):
+            with open(entry.path, "wb") as file:
+                file.write(head + b"\\n".join(lines[length:]))
+            break
+END`
