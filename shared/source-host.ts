@@ -74,6 +74,7 @@ export const SourceHostQuery = Type.Object({ ownerId })
 export const RepositoryQuery = Type.Object({
   ownerId,
   search: Type.Optional(Type.String({ maxLength: 200, description: 'Part of owner/name' })),
+  installationId: Type.Optional(Type.String({ maxLength: 64, description: 'Only those of this connected account' })),
   ...PageQuery,
 })
 export type RepositoryQuery = Static<typeof RepositoryQuery>
@@ -101,6 +102,9 @@ export const GithubManifest = Type.Object({
   manifest: Type.String({ description: 'JSON that describes the app' }),
 })
 export type GithubManifest = Static<typeof GithubManifest>
+
+/** Header of a list of repositories: ids of the installations whose hosts could not be asked. */
+export const unavailableHeader = 'X-Unavailable-Installations'
 
 /** Largest delivery that is taken, in bytes: pushes of some thousand commits. */
 export const maxDeliveryBytes = 2 * 1024 * 1024

@@ -6,13 +6,13 @@ import {
   sourceHostNames,
   sourceHostTitles,
 } from '../../shared/source-host.ts'
-import { allPages } from '../api/pages.ts'
 import { CliError } from '../base/error.ts'
 import type { Context, Start } from '../session/context.ts'
 import { printList, printTable } from '../session/output.ts'
 import { confirmByName } from '../session/prompt.ts'
 import { cloneUrlOf } from '../source-hosts/clone-url.ts'
 import { connectByBrowser, connectByToken } from '../source-hosts/connect.ts'
+import { repositoriesOfAll } from '../source-hosts/repositories.ts'
 import type { Column } from '../terminal/table.ts'
 import { clean, cleanText } from '../terminal/text.ts'
 
@@ -92,8 +92,7 @@ const repositoryColumns: Column<Repository>[] = [
 ]
 
 async function repos(context: Context, search: string | undefined): Promise<void> {
-  const found = search === undefined ? {} : { search }
-  const page = await allPages((query) => context.client.call('listSourceHostRepos', { query: { ...query, ...found } }))
+  const page = await repositoriesOfAll(context, search)
   const empty = 'No repositories. cpctl sourcehost connect <host> lets the workspace into some.'
   printList(context, { page, row: ({ repo }) => repo, columns: repositoryColumns, empty })
 }

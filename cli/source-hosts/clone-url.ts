@@ -1,9 +1,10 @@
 import { CliError } from '../base/error.ts'
 import type { Context } from '../session/context.ts'
+import { repositoriesOfAll } from './repositories.ts'
 
 /** The URL of a repository named by owner/name. @throws CliError where no connected account has it, or several do. */
-export async function cloneUrlOf({ client }: Pick<Context, 'client'>, name: string): Promise<string> {
-  const page = await client.call('listSourceHostRepos', { query: { search: name, limit: 100 } })
+export async function cloneUrlOf(context: Context, name: string): Promise<string> {
+  const page = await repositoriesOfAll(context, name)
   const urls = [...new Set(page.filter(({ repo }) => repo.name.toLowerCase() === name.toLowerCase()).map(({ repo }) => repo.cloneUrl))]
   const [url] = urls
   if (url === undefined)

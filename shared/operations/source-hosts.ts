@@ -11,6 +11,7 @@ import {
   SourceHostInstallation,
   SourceHostQuery,
   SourceHostStatus,
+  unavailableHeader,
 } from '../source-host.ts'
 
 const tag = 'Source hosts'
@@ -29,10 +30,10 @@ const repos = {
   access: 'sourcehosts.read',
   tag,
   summary: 'Repositories that this workspace is let into',
-  description: 'Of the accounts that the workspace is connected to, and of no others. 501 names the settings while nothing is configured.',
+  description: `Of the accounts that the workspace is connected to, and of no others. Accounts whose host cannot be asked now are left out, and named by their ids in \`${unavailableHeader}\`; 503 says why where that is all of them. 501 names the settings while nothing is configured.`,
   query: RepositoryQuery,
   responses: { 200: PageOf('repo', Repository) },
-  errors: ['not_configured'],
+  errors: ['not_configured', 'not_found'],
 } as const
 
 const install = {

@@ -69,9 +69,31 @@ describe('cpctl sourcehost', () => {
   })
 
   test('repos lists what the workspace is let into, and says what to do where nothing is', async () => {
-    const run = servers.on({ listSourceHostRepos: ({ query }) => (query.search === 'none' ? [] : [repository('acme/shop')]) })
+    const run = servers.on({
+      getSourceHostStatus: () => status(installation()),
+      listSourceHostRepos: ({ query }) => (query.search === 'none' ? [] : [repository('acme/shop')]),
+    })
     expect((await run('sourcehost', 'repos', 'shop')).stdout).toContain('https://github.com/acme/shop.git')
     expect((await run('sourcehost', 'repos', 'none')).stderr).toContain('cpctl sourcehost connect')
+  })
+
+  test('repos lists those of the other accounts where a host cannot be asked, and names it', async () => {
+    const [ada, bob] = [installation({ account: 'ada' }), installation({ id: 'shi-1b1c2d3e4f5g6h7i8j9k', account: 'bob' })]
+    const run = servers.on({
+      getSourceHostStatus: () => status(ada, bob),
+      listSourceHostRepos({ query }) {
+        if (query.installationId === bob.id || query.search === 'down') throw new AppError('unavailable', 'The host does not answer.')
+        return [repository('ada/shop')]
+      },
+    })
+    const { stdout, stderr, exitCode } = await run('sourcehost', 'repos')
+    expect([exitCode, stderr]).toEqual([
+      0,
+      expect.stringContaining('Without those of bob at https://github.com: The host does not answer.'),
+    ])
+    expect(stdout).toContain('ada/shop')
+    expect((await run('sourcehost', 'url', 'ada/shop')).stderr).toContain('Without those of bob')
+    expect((await run('sourcehost', 'repos', 'down')).exitCode).not.toBe(0)
   })
 
   test('url completes owner/name where exactly one host has it', async () => {
@@ -81,7 +103,7 @@ describe('cpctl sourcehost', () => {
       repository('acme/twice'),
       repository('acme/twice', 'https://git.example.com'),
     ]
-    const run = servers.on({ listSourceHostRepos: () => found })
+    const run = servers.on({ getSourceHostStatus: () => status(installation()), listSourceHostRepos: () => found })
     expect((await run('sourcehost', 'url', 'Acme/Shop')).stdout).toBe('https://github.com/acme/shop.git\n')
     expect((await run('sourcehost', 'url', 'acme/twice')).stderr).toContain('Several hosts have a repository acme/twice.')
     expect((await run('sourcehost', 'url', 'acme/none')).stderr).toContain('cpctl sourcehost repos')
@@ -97,6 +119,7 @@ describe('cpctl sourcehost', () => {
 
   test('tells what the server says where nothing is configured', async () => {
     const run = servers.on({
+      getSourceHostStatus: () => ({ ...status(), configured: false }),
       listSourceHostRepos: () => {
         throw new AppError('not_configured', 'No source host is configured: set CP_GITEA_URL.')
       },

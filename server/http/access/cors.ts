@@ -2,7 +2,8 @@ import { AppError } from '../../../shared/error.ts'
 import type { Operation } from '../../../shared/operation.ts'
 
 const MAX_AGE_SECONDS = 600
-const readableHeaders = 'X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Idempotent-Replayed'
+const readableHeaders =
+  'X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Idempotent-Replayed, X-Unavailable-Installations'
 const acceptedHeaders = 'Authorization, Content-Type, Idempotency-Key, X-Workspace-Id'
 
 /** Rules for pages of other origins. `Access-Control-Allow-Credentials` is never sent: a page elsewhere acts with the key it was given. */

@@ -1,8 +1,8 @@
 import { AppError } from '../../../../shared/error.ts'
 import type { Operations } from '../../../../shared/operations/all.ts'
-import type { RepositoryQuery, SourceHostName } from '../../../../shared/source-host.ts'
+import { type RepositoryQuery, type SourceHostName, unavailableHeader } from '../../../../shared/source-host.ts'
 import { DEFAULT_PAGE_ITEMS, decodeCursor, pageOf } from '../../../http/answers/page.ts'
-import type { Actor, Handlers } from '../../../http/handlers/call.ts'
+import { type Actor, answer, type Handlers } from '../../../http/handlers/call.ts'
 import type { AppContext } from '../../context.ts'
 import { beginApp, installUrl } from '../connecting/begin.ts'
 import { keepGitea, personOf } from '../connecting/gitea.ts'
@@ -11,8 +11,8 @@ import { receiveGitea, receiveGithub } from '../deliveries/receive.ts'
 import { requireConfigured } from '../hosts/configured.ts'
 import { openInstallation } from '../hosts/open.ts'
 import { presentInstallation, presentRepository, statusOf } from '../hosts/present.ts'
-import { searchRepositories } from '../hosts/repositories.ts'
-import { deleteInstallation, installationById, installationsOf } from '../store/installations.ts'
+import { searchRepositories, toldToCaller } from '../hosts/repositories.ts'
+import { deleteInstallation, installationById, installationsOf, type StoredInstallation } from '../store/installations.ts'
 
 type SourceHostIds = Extract<keyof Operations, `${string}${'SourceHost' | 'Github' | 'Gitea'}${string}`>
 
@@ -37,19 +37,26 @@ const repos =
   async ({ actor, query, signal }: Asked & { query: RepositoryQuery }, context: AppContext) => {
     requireConfigured(context, actor.workspaceId, only)
     const position = decodeCursor(query.cursor, ['string', 'number'])
-    const found = await searchRepositories(
-      installationsOf(context.db, actor.workspaceId, only),
-      {
-        search: query.search ?? '',
-        limit: query.limit ?? DEFAULT_PAGE_ITEMS,
-        after: position && { installationId: String(position[0]), index: Number(position[1]) },
-      },
-      { open: (installation) => openInstallation(context, installation), signal },
-    )
+    const { search = '', limit = DEFAULT_PAGE_ITEMS, installationId } = query
+    const after = position && { installationId: String(position[0]), index: Number(position[1]) }
+    const all = installationsOf(context.db, actor.workspaceId, only)
+    const asked = installationId === undefined ? all : all.filter(({ id }) => id === installationId)
+    if (installationId !== undefined && asked.length === 0) throw noSuchAccount()
+    const open = (installation: StoredInstallation) => openInstallation(context, installation)
+    const { found, unavailable } = await searchRepositories(asked, { search, limit, after }, { open, signal })
+    const [first] = unavailable
+    if (first !== undefined && unavailable.length === asked.length) await toldToCaller(() => Promise.reject(first.error))
     const positions = found.map(({ installation, index }) => [installation.id, index] as const)
     const presented = found.map(({ installation, repository }, at) => ({ ...presentRepository(installation, repository), at }))
-    return pageOf('repo', presented, ({ at }) => positions[at] ?? []).map(({ repo: { at: _, ...repo }, cursor }) => ({ repo, cursor }))
+    const page = pageOf('repo', presented, ({ at }) => positions[at] ?? []).map(({ repo: { at: _, ...repo }, cursor }) => ({
+      repo,
+      cursor,
+    }))
+    return answer(200, page, first && { [unavailableHeader]: unavailable.map(({ installation }) => installation.id).join() })
   }
+
+const noSuchAccount = (): AppError =>
+  new AppError('not_found', 'This workspace is not connected to it. GET /v1/sourcehost/status lists the accounts that it is connected to.')
 
 export const sourceHostRoutes: Handlers<SourceHostIds, AppContext> = {
   getSourceHostStatus: status(),
@@ -72,11 +79,7 @@ export const sourceHostRoutes: Handlers<SourceHostIds, AppContext> = {
   },
   disconnectSourceHost({ actor, params, note }, { db }) {
     const installation = installationById(db, params.installationId)
-    if (installation?.workspaceId !== actor.workspaceId)
-      throw new AppError(
-        'not_found',
-        'This workspace is not connected to it. GET /v1/sourcehost/status lists the accounts that it is connected to.',
-      )
+    if (installation?.workspaceId !== actor.workspaceId) throw noSuchAccount()
     deleteInstallation(db, installation.id)
     note({ metadata: { provider: installation.provider, account: installation.account } })
   },

@@ -18,26 +18,57 @@ export interface RepositorySearch {
   after: { installationId: string; index: number } | undefined
 }
 
-/** Repositories of some installations in the order that their hosts have them in. @throws AppError as the port's calls, as callers are told it. */
+export interface FoundRepositories {
+  found: FoundRepository[]
+  /** Installations whose repositories are not among them, as their hosts do not list them now. */
+  unavailable: { installation: StoredInstallation; error: AppError }[]
+}
+
+interface Asking {
+  open(installation: StoredInstallation): SourceHost
+  signal: AbortSignal
+}
+
+/** Repositories of some installations in the order that their hosts have them in. What one host refuses keeps nothing of the others back. */
 export async function searchRepositories(
   installations: readonly StoredInstallation[],
-  { search, limit, after }: RepositorySearch,
-  { open, signal }: { open(installation: StoredInstallation): SourceHost; signal: AbortSignal },
-): Promise<FoundRepository[]> {
-  const found: FoundRepository[] = []
-  let pages = 0
+  search: RepositorySearch,
+  asking: Asking,
+): Promise<FoundRepositories> {
+  const { after, limit } = search
+  const all: FoundRepositories = { found: [], unavailable: [] }
+  const left = { pages: MAX_PAGES }
   for (const installation of installations.filter(({ id }) => after === undefined || id >= after.installationId)) {
-    const next = after?.installationId === installation.id ? after.index + 1 : 0
-    for (let index = next, isLast = false; !isLast && found.length < limit && pages < MAX_PAGES; pages++) {
-      const page = await toldToCaller(() => open(installation).repositories(Math.floor(index / REPOSITORIES_PER_PAGE) + 1, signal))
-      const skipped = index % REPOSITORIES_PER_PAGE
-      for (const [at, repository] of page.repositories.slice(skipped).entries())
-        if (matches(repository, search)) found.push({ installation, repository, index: index + at })
-      index += REPOSITORIES_PER_PAGE - skipped
-      isLast = page.isLast
+    if (all.found.length >= limit) break
+    try {
+      for await (const one of repositoriesOf(installation, { search, asking, left })) all.found.push(one)
+    } catch (error) {
+      asking.signal.throwIfAborted()
+      if (!(error instanceof AppError)) throw error
+      all.unavailable.push({ installation, error })
     }
   }
-  return found.slice(0, limit)
+  return { ...all, found: all.found.slice(0, limit) }
+}
+
+async function* repositoriesOf(
+  installation: StoredInstallation,
+  { search: { after, search, limit }, asking, left }: { search: RepositorySearch; asking: Asking; left: { pages: number } },
+): AsyncGenerator<FoundRepository> {
+  const host = asking.open(installation)
+  const next = after?.installationId === installation.id ? after.index + 1 : 0
+  let given = 0
+  for (let index = next, isLast = false; !isLast && given < limit && left.pages > 0; left.pages -= 1) {
+    const page = await host.repositories(Math.floor(index / REPOSITORIES_PER_PAGE) + 1, asking.signal)
+    const skipped = index % REPOSITORIES_PER_PAGE
+    for (const [at, repository] of page.repositories.slice(skipped).entries()) {
+      if (!matches(repository, search)) continue
+      given += 1
+      yield { installation, repository, index: index + at }
+    }
+    index += REPOSITORIES_PER_PAGE - skipped
+    isLast = page.isLast
+  }
 }
 
 const matches = ({ name }: HostRepository, search: string): boolean => name.toLowerCase().includes(search.toLowerCase())

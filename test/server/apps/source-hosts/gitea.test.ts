@@ -7,7 +7,7 @@ import { MAX_DELIVERIES } from '../../../../server/apps/source-hosts/store/deliv
 import { installationById } from '../../../../server/apps/source-hosts/store/installations.ts'
 import { personalSecrets } from '../../../../server/apps/source-hosts/store/secrets.ts'
 import { runProcess } from '../../../../server/platform/process/spawn.ts'
-import type { Repository, SourceHostInstallation, SourceHostStatus } from '../../../../shared/source-host.ts'
+import { type Repository, type SourceHostInstallation, type SourceHostStatus, unavailableHeader } from '../../../../shared/source-host.ts'
 import { createService } from '../../../support/apps.ts'
 import { type Gitea, type GiteaUser, startGitea } from '../../../support/gitea.ts'
 import { type SourceHostServer, signatureOf, startSourceHostServer } from '../../../support/source-hosts.ts'
@@ -273,14 +273,17 @@ describe('a Gitea', () => {
     await expect(host.repository('ada/before', never)).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('a token that was revoked is told with what to do', async () => {
+  test('a token that was revoked is told with what to do, and keeps no other account’s repositories back', async () => {
     const carol = await gitea.addUser('carol')
     const { body } = await world.api<SourceHostInstallation>('/v1/gitea/installations', { json: { token: carol.token } })
     const [token] = await gitea.ask<{ id: number }[]>(carol, 'GET', '/users/carol/tokens')
     await gitea.ask(carol, 'DELETE', `/users/carol/tokens/${token?.id}`)
-    const answer = await world.api('/v1/sourcehost/repos?search=nothing-of-it')
+    const answer = await world.api(`/v1/sourcehost/repos?installationId=${body.id}`)
     expect(answer).toMatchObject({ status: 503, body: { message: expect.stringContaining('cpctl sourcehost connect') } })
+    const all = await world.api<{ repo: Repository }[]>('/v1/sourcehost/repos')
+    expect([all.status, all.headers.get(unavailableHeader)]).toEqual([200, body.id])
+    expect(all.body.map(({ repo }) => repo.name)).toContain('ada/shop')
     expect((await world.api(`/v1/sourcehost/installations/${body.id}`, { method: 'DELETE' })).status).toBe(204)
-    expect((await world.api('/v1/sourcehost/repos')).status).toBe(200)
+    expect((await world.api('/v1/sourcehost/repos')).headers.get(unavailableHeader)).toBeNull()
   })
 })
