@@ -129,6 +129,9 @@ const ownEventTypes = [
   'shell_opened',
   'shell_closed',
   'webhook_disabled',
+  'repository_unreachable',
+  'repository_reachable',
+  'repository_renamed',
 ] as const
 
 export const eventTypes = [...wellKnownEventTypes, ...ownEventTypes, ...datastoreEventTypes] as const

@@ -4,6 +4,7 @@ import { deployStatuses } from './deploy.ts'
 import { EnvVarInput, maxEnvVars, SecretFileInput } from './env.ts'
 import { Id, instanceIdPattern } from './id.ts'
 import { placeFilters } from './project.ts'
+import { RepositoryState } from './repository-state.ts'
 import { Many, OneOf, PageQuery, StrictObject, Time, TimeInput, Unsupported, visibleChar } from './schema.ts'
 import { maxInstances, RelativePath, runtimes, ServiceDetails, ServiceDetailsInput } from './service-details.ts'
 import { AutoDeployTrigger, BuildFilter, labelInputs } from './service-labels.ts'
@@ -78,6 +79,7 @@ export const Service = Type.Object(
     repo: optional(Type.String()),
     branch: optional(Type.String()),
     buildFilter: optional(BuildFilter),
+    repositoryState: optional(RepositoryState),
     notifyOnFail: OneOf(['default', 'notify', 'ignore']),
     rootDir: Type.String(),
     serviceDetails: ServiceDetails,

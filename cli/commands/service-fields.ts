@@ -19,6 +19,7 @@ export function printService(context: Context, service: Service, place: string |
     ['Type', service.type],
     ['State', stateOf(service)],
     ['Environment', place],
+    ...repositoryFields(service),
     ['URL', details.url],
     ['Runtime', details.runtime],
     ['Plan', details.plan],
@@ -45,6 +46,22 @@ export function printService(context: Context, service: Service, place: string |
     ['Updated', service.updatedAt],
   ]
   context.io.stdout.write(formatFields(fields, context.paint))
+}
+
+function repositoryFields({ repo, branch, autoDeployTrigger, repositoryState }: Service): [string, string | undefined][] {
+  if (repo === undefined) return []
+  const { problem } = repositoryState ?? {}
+  return [
+    ['Repository', branch === undefined ? repo : `${repo} at ${branch}`],
+    ['Auto-deploy', deployWords[autoDeployTrigger]],
+    ['Trouble', problem && `since ${problem.since}: ${problem.message}`],
+  ]
+}
+
+const deployWords: Record<Service['autoDeployTrigger'], string> = {
+  commit: 'what is pushed',
+  checksPass: 'what is pushed, once its checks have passed',
+  off: 'nothing by itself',
 }
 
 const allowedText = (list: NonNullable<Service['serviceDetails']['ipAllowList']>): string =>

@@ -15,5 +15,5 @@ export const detailsText = (details: Record<string, unknown>): string =>
     .join(' ')
 
 const isBad = (type: string, { status }: Record<string, unknown>): boolean =>
-  /_(failed|reverted|unavailable|unhealthy|damaged|full|stale)$/.test(type) ||
+  /_(failed|reverted|unavailable|unreachable|unhealthy|damaged|full|stale)$/.test(type) ||
   (typeof status === 'string' && /failed$|^unsuccessful$/.test(status))

@@ -29,6 +29,7 @@ import type { TrafficReader } from '../telemetry/traffic/port.ts'
 import type { BackupSettings } from './backups/settings.ts'
 import type { Belongings } from './belongings.ts'
 import type { CredentialSource } from './repositories/access/credential.ts'
+import type { WhereaboutsSource } from './repositories/access/whereabouts.ts'
 import type { AppSettings } from './settings.ts'
 import type { SourceHostSettings } from './source-hosts/settings.ts'
 
@@ -105,5 +106,6 @@ export interface AppContext extends IdentityContext {
   hasCertificate(host: string): boolean
   /** The first that knows a repository lets git in there. */
   readonly credentials: readonly CredentialSource[]
+  readonly whereabouts: WhereaboutsSource
   readonly belongings: readonly Belongings<AppContext>[]
 }

@@ -116,6 +116,23 @@ describe('services get', () => {
     )
   })
 
+  test('get tells what keeps it from being deployed from its repository', async () => {
+    const since = '2026-02-01T11:00:00.000Z'
+    const repositoryState = { problem: { since, message: 'acme/shop: Gitea does not have it.\u001b[31m' } }
+    const service = exampleService({
+      repo: 'https://example.com/acme/shop',
+      branch: 'main',
+      autoDeployTrigger: 'checksPass',
+      repositoryState,
+    })
+    const run = on({ getService: () => service })
+    const { stdout } = await run('services', 'get', serviceId)
+    expect(stdout).toContain('https://example.com/acme/shop at main')
+    expect(stdout).toContain('once its checks have passed')
+    expect(stdout).toMatch(/Trouble: +since 2026-02-01T11:00:00.000Z: acme\/shop: Gitea does not have it.\n/)
+    expect(JSON.parse((await run('services', 'get', serviceId, '--json')).stdout).repositoryState.problem.since).toBe(since)
+  })
+
   test('an unknown name says where to look', async () => {
     const { exitCode, stderr } = await on(listed)('services', 'get', 'nope')
     expect(exitCode).toBe(1)

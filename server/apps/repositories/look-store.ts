@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { tableOf } from '../../platform/db/table.ts'
 
-/** What is known of the branch of a service. `nextAt` is in milliseconds since 1970. */
+/** What is known of the branch of a service. Times are milliseconds since 1970. */
 export interface BranchLook {
   serviceId: string
   repository: string
@@ -9,6 +9,9 @@ export interface BranchLook {
   /** Where the branch stood when it was last looked at or told of; null where it was not there. */
   commitId: string | null
   problem: string | null
+  problemSince: number | null
+  /** 1 where an event has told that the repository cannot be reached, and none since that it can; 0 otherwise. */
+  isTold: number
   failures: number
   nextAt: number
 }
@@ -21,6 +24,8 @@ const looks = tableOf<BranchLook>('branch_looks', {
   branch: 'branch',
   commitId: 'commit_id',
   problem: 'problem',
+  problemSince: 'problem_since',
+  isTold: 'is_told',
   failures: 'failures',
   nextAt: 'next_at',
 })
@@ -32,7 +37,27 @@ export const lookAt = (db: Database, of: LookedAt): BranchLook | undefined =>
 /** Writes down how a look went, in place of the one before. */
 export const putLook = (db: Database, look: BranchLook): void => looks.put(db, look)
 
-/** Writes down where a branch stands, null where it is gone, so that no look takes that for news. The next look stays when it was. */
-export function noteCommit(db: Database, of: LookedAt, commitId: string | null): void {
-  putLook(db, { ...of, commitId, problem: null, failures: 0, nextAt: lookAt(db, of)?.nextAt ?? 0 })
+/** What is wrong with a repository in which the branch is not found. */
+export const BRANCH_GONE = 'The branch is not in the repository.'
+
+/**
+ * Writes down where a branch stands at `now`, null where it is gone, so that no look takes that for news. The next look stays when it was, and
+ * what keeps git out goes on: a host tells of pushes to a repository that it does not let us into any more.
+ */
+export function noteCommit(db: Database, of: LookedAt, { commitId, now }: { commitId: string | null; now: number }): void {
+  const before = lookAt(db, of)
+  const isKeptOut = before !== undefined && before.problem !== null && before.problem !== BRANCH_GONE
+  const state = isKeptOut ? before : { ...(commitId === null ? { problem: BRANCH_GONE, problemSince: now } : noProblem), isTold: 0 }
+  putLook(db, { ...of, failures: 0, ...state, commitId, nextAt: before?.nextAt ?? 0 })
+}
+
+const noProblem = { problem: null, problemSince: null }
+
+/** Has branches that could not be looked at be looked at soon: those of a workspace, or of one service. */
+export function retryLooks(db: Database, of: { workspaceId: string } | { serviceId: string }, now: number): void {
+  const [where, id] =
+    'serviceId' in of
+      ? ['service_id = ?', of.serviceId]
+      : ['service_id IN (SELECT id FROM services WHERE workspace_id = ?)', of.workspaceId]
+  db.query(`UPDATE branch_looks SET next_at = min(next_at, ?) WHERE problem IS NOT NULL AND ${where}`).run(now, id)
 }

@@ -21,7 +21,14 @@ export function takePushFor(context: AppContext, service: StoredService, push: P
   carryOut(context, service, { push, verdict })
   if (verdict.kind === 'none') return false
   const { repo: repository, branch } = service.labels
-  noteCommit(context.db, { serviceId: service.id, repository, branch }, push.isDeleted ? null : push.commit)
+  noteCommit(
+    context.db,
+    { serviceId: service.id, repository, branch },
+    {
+      commitId: push.isDeleted ? null : push.commit,
+      now: context.now(),
+    },
+  )
   return true
 }
 

@@ -3,6 +3,7 @@ import { createLinkPublisher } from '../../apps/private-network/publish.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { passOverUsedUids } from '../../apps/services/user-ids.ts'
 import { hostCredentials } from '../../apps/source-hosts/hosts/credential.ts'
+import { hostWhereabouts } from '../../apps/source-hosts/hosts/whereabouts.ts'
 import { sharedApp } from '../../apps/source-hosts/providers/github/apps.ts'
 import { giteaAuthority } from '../../apps/source-hosts/providers/reach.ts'
 import { acmeSettingsOf } from '../../edge/certificates/acme/settings.ts'
@@ -126,6 +127,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     hasCertificate: (host: string) => hasCertificate(kept.db, host),
     belongings: serviceBelongings,
     credentials: [hostCredentials({ ...basis, ...kept, ...outward, ...parts })],
+    whereabouts: hostWhereabouts({ ...basis, ...kept, ...outward, ...parts }),
     logins: createThrottle(loginLimits(config.CP_LOGIN_LIMIT), basis.now),
     exitReasons: createExitReasons(),
     shells: createOpenShells(),

@@ -1,10 +1,12 @@
 /** A look at the branch of a service makes up for pushes that nobody told of: their delivery was lost, or the host tells of none. */
 import type { AppContext } from '../../context.ts'
 import { newestDeploy } from '../../deploys/store.ts'
+import { recordEvent } from '../../events/store.ts'
 import { type StoredService, serviceById } from '../../services/store.ts'
 import { lookAt, putLook } from '../look-store.ts'
 import { takePushFor } from '../push.ts'
-import { isSameKnown, type Known, newsOf, nextLookAt, stateAfter } from './plan.ts'
+import { isSameKnown, type Known, newsOf, nextLookAt, reachNews, stateAfter } from './plan.ts'
+import { followRename } from './renames.ts'
 import { type Seen, seeBranch } from './see.ts'
 
 export const isLookedAt = ({ labels, suspendedAt, deletedAt }: StoredService): boolean =>
@@ -17,25 +19,41 @@ export async function lookAtBranch(context: AppContext, service: StoredService, 
   return context.db.transaction(() => conclude(context, service, { ...seen, known }))()
 }
 
-function knownOf({ db }: AppContext, { id: serviceId, labels: { repo: repository, branch } }: StoredService): Known {
-  return { before: lookAt(db, { serviceId, repository, branch }), newestCommit: newestDeploy(db, serviceId)?.commitId ?? null }
-}
+const knownOf = ({ db }: AppContext, service: StoredService): Known => ({
+  before: lookAt(db, lookedAt(service)),
+  newestCommit: newestDeploy(db, service.id)?.commitId ?? null,
+})
 
 function conclude(context: AppContext, service: StoredService, { found, message, known }: Seen & { known: Known }): number {
   const { repo: repository, branch } = service.labels
+  const now = context.now()
   // A push that was told while git looked may be newer than what it saw, which would be deployed after it.
-  if (!isSameKnown(known, knownOf(context, service))) return context.now()
-  const state = stateAfter(known, found)
-  const nextAt = nextLookAt(context.now(), { failures: state.failures, share: Math.random() })
+  if (!isSameKnown(known, knownOf(context, service))) return now
   const current = serviceById(context.db, service.id)
   // The service may have been given another repository, or been deleted, while git looked.
-  if (current?.labels.repo !== repository || current.labels.branch !== branch) return context.now()
+  if (current?.labels.repo !== repository || current.labels.branch !== branch) return now
+  if (found.kind === 'renamed') {
+    const moved = followRename(context, service, found.url)
+    return moved === undefined ? now : (lookAt(context.db, lookedAt(moved))?.nextAt ?? now)
+  }
+  const state = stateAfter(known, found, now)
+  const nextAt = nextLookAt(now, { failures: state.failures, share: Math.random() })
   const news = newsOf(known, found)
   if (news !== 'none') {
     const commit = { commit: state.commitId ?? '', message, isDeleted: news === 'gone' }
     const push = { workspaceId: service.workspaceId, urls: [repository], branch, isDefaultBranch: branch === '', ...commit }
     takePushFor(context, current, { ...push, changedPaths: undefined, haveChecksPassed: false })
   }
-  putLook(context.db, { ...state, serviceId: service.id, repository, branch, nextAt })
+  putLook(context.db, { ...state, ...lookedAt(service), nextAt })
+  const reach = reachNews(known.before, state)
+  if (reach !== undefined)
+    recordEvent(context.db, {
+      owner: current,
+      type: reach,
+      details: { repository, ...(state.problem !== null && { reason: state.problem }) },
+      now,
+    })
   return nextAt
 }
+
+const lookedAt = ({ id: serviceId, labels: { repo: repository, branch } }: StoredService) => ({ serviceId, repository, branch })

@@ -1,4 +1,3 @@
-import { AppError } from '../../../../shared/error.ts'
 import type { AppContext } from '../../context.ts'
 import type { StoredService } from '../../services/store.ts'
 import type { Remote } from '../git/environment.ts'
@@ -7,6 +6,7 @@ import { inGitFolder } from '../git/folder.ts'
 import { readCommit } from '../git/read-commit.ts'
 import { openRemote } from '../git/remote.ts'
 import { runGit } from '../git/run.ts'
+import { explain } from './explain.ts'
 import type { Found } from './plan.ts'
 
 export interface Seen {
@@ -24,9 +24,7 @@ export async function seeBranch(context: AppContext, service: StoredService, loo
     const remote = await openRemote(context, { workspaceId: service.workspaceId, url: service.labels.repo }, looked.signal)
     return await inGitFolder(context, remote, (folder) => see(context, service, { ...looked, folder, remote }))
   } catch (error) {
-    looked.signal.throwIfAborted()
-    if (!(error instanceof AppError)) throw error
-    return { found: { kind: 'unreachable', problem: error.message }, message: '' }
+    return { found: await explain(context, service, { error, signal: looked.signal }), message: '' }
   }
 }
 

@@ -10,6 +10,7 @@ import { latestDeployStatus } from '../../deploys/store.ts'
 import { presentServiceDisk } from '../../disks/present.ts'
 import { diskOfService } from '../../disks/store.ts'
 import { INTERNAL_PORT } from '../../private-network/internal-port.ts'
+import { repositoryStateOf } from '../../repositories/present.ts'
 import { internalHostOf, urlOf } from '../addresses.ts'
 import { presentLabels } from '../labels.ts'
 import type { ServiceSettings } from '../settings.ts'
@@ -25,6 +26,7 @@ export function presentService(
   service: StoredService,
 ): Service {
   const isSuspended = service.suspendedAt !== null
+  const repositoryState = repositoryStateOf(context.db, service)
   return {
     id: service.id,
     name: service.name,
@@ -38,6 +40,7 @@ export function presentService(
     suspended: isSuspended ? 'suspended' : 'not_suspended',
     suspenders: isSuspended ? ['user'] : [],
     ...presentLabels(service.labels),
+    ...(repositoryState && { repositoryState }),
     notifyOnFail: 'default',
     rootDir: service.settings.rootDir,
     serviceDetails: detailsOf(context, service),

@@ -3,6 +3,7 @@ import { AppError, invalidValue } from '../../../../shared/error.ts'
 import { newToken } from '../../../identity/tokens/token.ts'
 import { newId } from '../../../platform/id.ts'
 import type { AppContext } from '../../context.ts'
+import { retryLooks } from '../../repositories/look-store.ts'
 import { toldToCaller } from '../hosts/repositories.ts'
 import { giteaUserOf } from '../providers/gitea/gitea.ts'
 import { giteaReach } from '../providers/reach.ts'
@@ -56,6 +57,7 @@ export function keepGitea(
     }
     changeInstallation(db, present.id, change)
     retryHooks(db, present.id, now)
+    retryLooks(db, { workspaceId }, now)
     return { ...present, ...change }
   }
   if (isFull(db, workspaceId))
@@ -79,6 +81,7 @@ export function keepGitea(
     ...times,
   }
   insertInstallation(db, made)
+  retryLooks(db, { workspaceId }, now)
   return made
 }
 

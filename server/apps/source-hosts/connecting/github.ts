@@ -4,6 +4,7 @@ import type { AuditFacts } from '../../../http/handlers/call.ts'
 import { newId } from '../../../platform/id.ts'
 import { describeError } from '../../../platform/server-log.ts'
 import type { AppContext } from '../../context.ts'
+import { retryLooks } from '../../repositories/look-store.ts'
 import { type GithubAppKeys, githubAppOf } from '../providers/github/apps.ts'
 import { claimedAccount, convertManifest } from '../providers/github/people.ts'
 import { githubReach } from '../providers/reach.ts'
@@ -119,6 +120,7 @@ function keepGithub(context: AppContext, workspaceId: string, { keys, installati
   const now = context.now()
   if (present !== undefined) {
     changeInstallation(db, present.id, { account, problem: null, updatedAt: now })
+    retryLooks(db, { workspaceId }, now)
     return { target: present.id }
   }
   if (isFull(db, workspaceId)) return { problem: 'full' }
@@ -135,5 +137,6 @@ function keepGithub(context: AppContext, workspaceId: string, { keys, installati
     createdAt: now,
     updatedAt: now,
   })
+  retryLooks(db, { workspaceId }, now)
   return { target: id }
 }

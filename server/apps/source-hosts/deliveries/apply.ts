@@ -1,4 +1,5 @@
 import type { AppContext } from '../../context.ts'
+import { retryLooks } from '../../repositories/look-store.ts'
 import { takePush } from '../../repositories/push.ts'
 import { wakeWaits } from '../checks/wake.ts'
 import { changeInstallation, deleteInstallation, type StoredInstallation } from '../store/installations.ts'
@@ -26,6 +27,7 @@ export function applyEvent(context: AppContext, installation: StoredInstallation
       return true
     case 'unsuspended':
       changeInstallation(db, installation.id, { problem: null, updatedAt: now() })
+      retryLooks(db, installation, now())
       return true
   }
 }

@@ -77,7 +77,9 @@ async function take(context: HookContext, { installation, host }: At, step: Hook
   const { hook } = step
   try {
     if (step.do === 'remove') {
-      if (hook.hookId !== null) await host.hooks?.remove(hook.repo, hook.hookId, signal)
+      // A request that changes something is not led on to where a repository has gone: its name is asked for.
+      const current = hook.hookId === null ? undefined : await nameOf(host, hook.repo, signal)
+      if (hook.hookId !== null && current !== undefined) await host.hooks?.remove(current, hook.hookId, signal)
       return forgetHook(db, hook)
     }
     const { webhookSecret } = personalSecrets.open(sealer, installation.id, installation.secretsSealed ?? '')
@@ -87,6 +89,16 @@ async function take(context: HookContext, { installation, host }: At, step: Hook
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     postpone(db, hook, { error, now: now() })
+  }
+}
+
+/** What a repository is called now; undefined for one that is gone, with its webhooks. */
+async function nameOf(host: SourceHost, repository: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    return (await host.repository(repository, signal)).name
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not_found') return undefined
+    throw error
   }
 }
 

@@ -3,6 +3,7 @@ import type { SourceHost } from '../port.ts'
 import { giteaAuthority } from '../providers/reach.ts'
 import { installationsOf, type StoredInstallation } from '../store/installations.ts'
 import { type HostContext, openInstallation } from './open.ts'
+import { nameBelow } from './repository-name.ts'
 
 export interface Located {
   host: SourceHost
@@ -35,14 +36,3 @@ export const hostCredentials =
 /** An app has the repositories of its account alone, a person those of others as well that let them in. */
 const isOwn = ({ installation, name }: Omit<Located, 'host'>): boolean =>
   name.toLowerCase().startsWith(`${installation.account.toLowerCase()}/`)
-
-function nameBelow(hostUrl: string, url: URL): string | undefined {
-  const host = new URL(hostUrl)
-  const base = host.pathname.replace(/\/*$/, '/')
-  if (url.origin !== host.origin || !url.pathname.startsWith(base)) return undefined
-  const name = url.pathname
-    .slice(base.length)
-    .replace(/\.git$/, '')
-    .replace(/\/+$/, '')
-  return /^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+$/.test(name) ? name : undefined
-}

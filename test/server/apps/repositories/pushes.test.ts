@@ -5,6 +5,7 @@ import { takePush } from '../../../../server/apps/repositories/push.ts'
 import type { Push } from '../../../../server/apps/repositories/push-plan.ts'
 import { serviceById } from '../../../../server/apps/services/store.ts'
 import type { Deploy } from '../../../../shared/deploy.ts'
+import type { Service } from '../../../../shared/service.ts'
 import { anyApp, type GitWorld, startGitWorld } from '../../../support/git-services.ts'
 import type { TestService } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
@@ -142,5 +143,28 @@ describe('a look at the branch', () => {
       problem: expect.stringContaining('It is not there, or private'),
     })
     expect(await deploysOf(service)).toHaveLength(1)
+  })
+
+  test('at a repository that is not reached goes on to say so whatever is pushed, until one succeeds', async () => {
+    const { repository, service } = await made('kept-out')
+    const problemOf = async () => (await service.ask<Service>('')).body.repositoryState?.problem
+    await look(service)
+    world.server.answer = () => new Response('no', { status: 503 })
+    await look(service)
+    const problem = await problemOf()
+    expect(problem?.message).toContain('no answer that can be used')
+    const next = repository.commit({ ...anyApp, next: 'yes' })
+    expect(take(pushOf({ urls: [repository.url], commit: next }))).toBe(true)
+    const [failed] = await deploysOf(service)
+    await service.ends(failed?.id ?? '')
+    await look(service)
+    await look(service)
+    expect(await problemOf()).toEqual(problem)
+    world.server.answer = undefined
+    await world.deploy(service)
+    await look(service)
+    expect(await problemOf()).toBeUndefined()
+    const told = (await service.events()).map(({ type }) => type).filter((type) => type.startsWith('repository_'))
+    expect(told).toEqual(['repository_unreachable', 'repository_reachable'])
   })
 })

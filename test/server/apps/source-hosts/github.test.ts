@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hostCredentials } from '../../../../server/apps/source-hosts/hosts/credential.ts'
 import { openInstallation } from '../../../../server/apps/source-hosts/hosts/open.ts'
+import { hostWhereabouts } from '../../../../server/apps/source-hosts/hosts/whereabouts.ts'
 import type { CommitReport, SourceHost } from '../../../../server/apps/source-hosts/port.ts'
 import { installationById, installationsOf } from '../../../../server/apps/source-hosts/store/installations.ts'
 import type { GithubManifest, Repository, SourceHostStatus } from '../../../../shared/source-host.ts'
 import { call } from '../../../support/client.ts'
-import { type Github, githubApp, githubInstallation, githubRepositories, startGithub } from '../../../support/github.ts'
+import { type Github, githubApp, githubInstallation, githubRepositories, startGithub, unforked } from '../../../support/github.ts'
 import { githubOperation } from '../../../support/github-schemas.ts'
 import { registerTenant, type Tenant } from '../../../support/members.ts'
 import { type SourceHostServer, signatureOf, startSourceHostServer } from '../../../support/source-hosts.ts'
@@ -123,6 +124,25 @@ describe('an app that all workspaces share', () => {
       await hostCredentials(world.server.context)({ workspaceId: ada.workspaceId, url: `${github.url}/others/shop` }, never),
     ).toBeUndefined()
     expect(await hostCredentials(world.server.context)({ workspaceId: world.workspaceId, url }, never)).toBeUndefined()
+  })
+
+  test('tells where a repository is now, which no answer can have lead elsewhere, and nothing of one that it does not know', async () => {
+    const ask = (name: string) =>
+      hostWhereabouts(world.server.context)({ workspaceId: ada.workspaceId, url: `${github.url}/${name}.git` }, never)
+    const GET = 'GET /repos/{owner}/{repo}'
+    const names = ['acme/store', 'acme/SHOP', '../evil', 'acme/store?x=', 'acme/store/..', 'store']
+    const said: unknown[] = []
+    for (const full_name of names) {
+      github.answer(GET, () => ({ ...unforked, full_name, clone_url: 'https://evil.example.com/acme/store.git' }))
+      said.push(await ask('acme/shop'))
+    }
+    expect(said).toEqual([{ kind: 'renamed', url: `${github.url}/acme/store.git` }, ...Array.from({ length: 5 }, () => undefined)])
+    github.answer(GET, () => new Response('{"message":"Not Found"}', { status: 404, headers: { 'content-type': 'application/json' } }))
+    expect(await ask('acme/shop')).toMatchObject({ kind: 'lost', problem: expect.stringContaining('acme/shop: GitHub does not have it') })
+    github.answer(GET, () => new Response('no', { status: 502 }))
+    expect(await ask('acme/shop')).toBeUndefined()
+    github.answer(GET, undefined)
+    expect(await ask('others/shop')).toBeUndefined()
   })
 
   describe('tells how a deploy goes', () => {
