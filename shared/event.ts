@@ -129,6 +129,7 @@ const ownEventTypes = [
   'shell_opened',
   'shell_closed',
   'webhook_disabled',
+  'commit_waiting',
   'repository_unreachable',
   'repository_reachable',
   'repository_renamed',

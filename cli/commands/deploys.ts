@@ -2,8 +2,9 @@ import { type Command, Option } from 'commander'
 import { type Deploy, isDeployRunning } from '../../shared/deploy.ts'
 import type { Service } from '../../shared/service.ts'
 import { allPages } from '../api/pages.ts'
+import { commitText } from '../base/commit.ts'
 import { CliError } from '../base/error.ts'
-import { ago, formatTook } from '../base/figures.ts'
+import { ago, formatAge, formatTook } from '../base/figures.ts'
 import { present } from '../base/present.ts'
 import { liveSourceOf } from '../deploying/live-source.ts'
 import { awaitDeploy } from '../deploying/outcome.ts'
@@ -64,6 +65,14 @@ async function list(context: Context, name: string | undefined, limit: number): 
   const hasCommits = page.some(({ deploy }) => commitOf(deploy) !== '')
   const empty = clean`${service.name} has not been deployed yet. Run cpctl deploy in its folder.`
   printList(context, { page, row: ({ deploy }) => deploy, columns: deployColumns(context, hasCommits), empty })
+  if (!context.isJson) noteWaiting(context, service)
+}
+
+function noteWaiting({ io, note }: Context, { repositoryState }: Service): void {
+  const { waiting } = repositoryState ?? {}
+  if (waiting === undefined) return
+  const { commitId: id, message } = waiting
+  note(clean`Commit ${commitText({ id, message })} has waited for ${formatAge(io.now() - Date.parse(waiting.since))} for ${waiting.for}.`)
 }
 
 const deployColumns = ({ io }: Context, hasCommits: boolean): Column<Deploy>[] => [
@@ -80,14 +89,7 @@ const deployColumns = ({ io }: Context, hasCommits: boolean): Column<Deploy>[] =
   { title: 'REASON', value: ({ reason }) => reason ?? '', isFlexible: true },
 ]
 
-/** Whoever has pushed wrote it: control characters in it are taken out where it is printed. */
-const commitOf = ({ commit, ref }: Deploy): string => {
-  if (commit === undefined) return ref ?? ''
-  const title = commit.message.split('\n', 1)[0] ?? ''
-  return [commit.id.slice(0, SHORT_ID), commit.author, title].filter((part) => part !== undefined && part !== '').join(' ')
-}
-
-const SHORT_ID = 8
+const commitOf = ({ commit, ref }: Deploy): string => (commit === undefined ? (ref ?? '') : commitText(commit))
 
 function statusColour({ status }: Deploy): keyof Paint | undefined {
   if (status === 'live') return 'green'

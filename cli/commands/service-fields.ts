@@ -1,5 +1,6 @@
 import type { Service } from '../../shared/service.ts'
 import type { CutoverGuard, Sleep } from '../../shared/service-controls.ts'
+import { commitText } from '../base/commit.ts'
 import type { Context } from '../session/context.ts'
 import { formatFields } from '../terminal/table.ts'
 import { clean } from '../terminal/text.ts'
@@ -50,10 +51,11 @@ export function printService(context: Context, service: Service, place: string |
 
 function repositoryFields({ repo, branch, autoDeployTrigger, repositoryState }: Service): [string, string | undefined][] {
   if (repo === undefined) return []
-  const { problem } = repositoryState ?? {}
+  const { problem, waiting } = repositoryState ?? {}
   return [
     ['Repository', branch === undefined ? repo : `${repo} at ${branch}`],
     ['Auto-deploy', deployWords[autoDeployTrigger]],
+    ['Waiting', waiting && `${commitText({ id: waiting.commitId, message: waiting.message })}, since ${waiting.since}, for ${waiting.for}`],
     ['Trouble', problem && `since ${problem.since}: ${problem.message}`],
   ]
 }

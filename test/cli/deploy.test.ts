@@ -295,6 +295,14 @@ describe('deploys', () => {
     expect(stdout).not.toContain('At length')
   })
 
+  test('list tells which commit waits, and for what, beside the table', async () => {
+    const waiting = { commitId: 'a'.repeat(40), message: 'Mend it\n\nAt length', since: '2026-02-01T11:00:00.000Z', for: 'its check ci/1' }
+    const service = exampleService({ repo: 'https://example.com/acme/shop', repositoryState: { waiting } })
+    const { run } = platform({ existing: [service], answers: { listDeploys: () => pageOf('deploy', [exampleDeploy()]) } })
+    expect((await run(['deploys', 'list'])).stderr).toMatch(/^Commit aaaaaaaa Mend it has waited for \d+[smhd] for its check ci\/1\.\n$/)
+    expect((await run(['deploys', 'list', '--json'])).stderr).toBe('')
+  })
+
   test('create deploys a ref, and nothing else beside it', async () => {
     const { run } = platform({ existing: [exampleService()], answers: { createDeploy: () => exampleDeploy({ status: 'queued' }) } })
     expect((await run(['deploys', 'create', '--ref', 'v1.2.0', '-d'])).exitCode).toBe(0)

@@ -118,7 +118,10 @@ describe('services get', () => {
 
   test('get tells what keeps it from being deployed from its repository', async () => {
     const since = '2026-02-01T11:00:00.000Z'
-    const repositoryState = { problem: { since, message: 'acme/shop: Gitea does not have it.\u001b[31m' } }
+    const repositoryState = {
+      problem: { since, message: 'acme/shop: Gitea does not have it.\u001b[31m' },
+      waiting: { commitId: 'a'.repeat(40), message: 'Mend the door\n\nIt was open.', since, for: 'its check ci/1' },
+    }
     const service = exampleService({
       repo: 'https://example.com/acme/shop',
       branch: 'main',
@@ -129,6 +132,7 @@ describe('services get', () => {
     const { stdout } = await run('services', 'get', serviceId)
     expect(stdout).toContain('https://example.com/acme/shop at main')
     expect(stdout).toContain('once its checks have passed')
+    expect(stdout).toContain(`aaaaaaaa Mend the door, since ${since}, for its check ci/1`)
     expect(stdout).toMatch(/Trouble: +since 2026-02-01T11:00:00.000Z: acme\/shop: Gitea does not have it.\n/)
     expect(JSON.parse((await run('services', 'get', serviceId, '--json')).stdout).repositoryState.problem.since).toBe(since)
   })

@@ -52,9 +52,13 @@ function carryOut(context: AppContext, service: StoredService, { push, verdict }
   }
 }
 
-function awaitChecks({ db, now, work }: AppContext, { id: serviceId, labels }: StoredService, push: Push): void {
+function awaitChecks(context: AppContext, service: StoredService, push: Push): void {
+  const { db, now, work } = context
+  const { id: serviceId, labels } = service
   const { repo: repository, branch } = labels
-  beginWait(db, { serviceId, repository, branch, pushedBranch: push.branch, commitId: push.commit, message: push.message }, now())
+  const { branch: pushedBranch, commit: commitId, message } = push
+  if (beginWait(db, { serviceId, repository, branch, pushedBranch, commitId, message }, now()))
+    record(context, service, { type: 'commit_waiting', details: { commitId, branch: pushedBranch } })
   work.poke('service', serviceId)
 }
 
@@ -78,7 +82,7 @@ export const ignoreCommit = (
 function record(
   { db, now }: AppContext,
   service: StoredService,
-  { type, details }: { type: 'commit_ignored' | 'branch_deleted'; details: Record<string, string> },
+  { type, details }: { type: 'commit_ignored' | 'commit_waiting' | 'branch_deleted'; details: Record<string, string> },
 ): void {
   recordEvent(db, { owner: service, type, details, now: now() })
 }

@@ -14,6 +14,10 @@ export interface CheckWait {
   lookedAt: number
   nextLookAt: number
   passedAt: number | null
+  /** What it waits for, as people read it. */
+  awaits: string
+  /** When a check of it has failed, whose next run may pass. */
+  failedAt: number | null
 }
 
 const waits = tableOf<CheckWait>('check_waits', {
@@ -27,6 +31,8 @@ const waits = tableOf<CheckWait>('check_waits', {
   lookedAt: 'looked_at',
   nextLookAt: 'next_look_at',
   passedAt: 'passed_at',
+  awaits: 'awaits',
+  failedAt: 'failed_at',
 })
 
 /** The commit that a service waits to deploy; undefined where there is none. */
@@ -40,15 +46,16 @@ export const allWaits = (db: Database): CheckWait[] => waits.all(db, 'ORDER BY s
 export const waitsFor = (db: Database, commitId: string): CheckWait[] =>
   waits.all(db, 'WHERE commit_id = $commitId ORDER BY service_id', { commitId })
 
-/** Has a service wait from now on, in place of what it waited for. A wait for the same commit goes on. */
+/** Has a service wait from now on, in place of what it waited for. A wait for the same commit goes on. Returns whether one has begun. */
 export function beginWait(
   db: Database,
   wait: Pick<CheckWait, 'serviceId' | 'repository' | 'branch' | 'pushedBranch' | 'commitId' | 'message'>,
   now: number,
-): void {
+): boolean {
   const before = waitOf(db, wait.serviceId)
-  if (before?.commitId === wait.commitId && before.repository === wait.repository && before.branch === wait.branch) return
-  waits.put(db, { ...wait, beganAt: now, lookedAt: 0, nextLookAt: now, passedAt: null })
+  if (before?.commitId === wait.commitId && before.repository === wait.repository && before.branch === wait.branch) return false
+  waits.put(db, { ...wait, beganAt: now, lookedAt: 0, nextLookAt: now, passedAt: null, awaits: 'its checks', failedAt: null })
+  return true
 }
 
 /** Changes what is named of a wait, unless another has taken its place. */

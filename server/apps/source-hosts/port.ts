@@ -14,8 +14,8 @@ export interface RepositoryToken {
   token: string
 }
 
-/** What the checks of a commit come to; of those that failed, one by name. */
-export type CommitChecks = { state: 'pending' | 'passed' } | { state: 'failed'; check: string }
+/** What the checks of a commit come to; of those that failed or go on, one by name. */
+export type CommitChecks = { state: 'pending'; check?: string } | { state: 'passed' } | { state: 'failed'; check: string }
 
 export interface RepositoryPage {
   repositories: HostRepository[]

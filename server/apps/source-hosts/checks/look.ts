@@ -1,5 +1,8 @@
+import type { Database } from 'bun:sqlite'
 import { AppError } from '../../../../shared/error.ts'
 import type { AppContext } from '../../context.ts'
+import { newestDeploy } from '../../deploys/store.ts'
+import { lookAt } from '../../repositories/look-store.ts'
 import { ignoreCommit, takePushFor } from '../../repositories/push.ts'
 import { type CheckWait, changeWait, endWait, waitOf } from '../../repositories/wait-store.ts'
 import { type StoredService, serviceById } from '../../services/store.ts'
@@ -24,9 +27,13 @@ export async function lookAtChecks(context: AppContext, serviceId: string): Prom
   return db.transaction(() => conclude(context, wait, seen))()
 }
 
-/** Whether the service follows something else by now, or nothing. */
-const isOff = ({ labels, deletedAt }: StoredService, { repository, branch }: CheckWait): boolean =>
-  deletedAt !== null || labels.repo !== repository || labels.branch !== branch || labels.autoDeployTrigger === 'off'
+/** Whether the service follows something else by now, or nothing, or goes by no checks, which are no reason then to deploy what has failed them. */
+const isOff = ({ labels, deletedAt }: StoredService, { repository, branch, failedAt }: CheckWait): boolean =>
+  deletedAt !== null ||
+  labels.repo !== repository ||
+  labels.branch !== branch ||
+  labels.autoDeployTrigger === 'off' ||
+  (failedAt !== null && labels.autoDeployTrigger !== 'checksPass')
 
 async function seeChecks(context: AppContext, { workspaceId, labels }: StoredService, wait: CheckWait): Promise<SeenChecks> {
   const { db, now, stopping: signal } = context
@@ -55,15 +62,31 @@ function conclude(context: AppContext, wait: CheckWait, seen: SeenChecks): numbe
   if (current.commitId !== wait.commitId || isOff(service, wait)) return now()
   if (service.suspendedAt !== null) return undefined
   const step = stepAfter(current, seen, now())
+  const { commitId: commit, pushedBranch: branch } = current
   if (step.do === 'wait') {
     changeWait(db, current, step.change)
+    if (step.told !== undefined) ignoreCommit(context, service, { push: { commit, branch }, reason: step.told })
     return step.change.nextLookAt
   }
   endWait(db, wait.serviceId)
-  const { commitId: commit, pushedBranch: branch, message, repository } = current
   if (step.do === 'ignore') ignoreCommit(context, service, { push: { commit, branch }, reason: step.reason })
-  else takePushFor(context, service, { ...pushAgain, workspaceId: service.workspaceId, urls: [repository], branch, commit, message })
+  if (step.do === 'deploy' && isWanted(db, service, current)) deployAwaited(context, service, current)
   return undefined
+}
+
+/** Whether nobody has deployed anything since a check failed, and the commit is still where its branch stands. */
+function isWanted(db: Database, service: StoredService, { failedAt, commitId, repository, branch }: CheckWait): boolean {
+  if (failedAt === null) return true
+  const deployedAt = newestDeploy(db, service.id)?.createdAt ?? 0
+  return deployedAt < failedAt && lookAt(db, { serviceId: service.id, repository, branch })?.commitId === commitId
+}
+
+function deployAwaited(
+  context: AppContext,
+  service: StoredService,
+  { commitId: commit, pushedBranch: branch, message, repository }: CheckWait,
+) {
+  takePushFor(context, service, { ...pushAgain, workspaceId: service.workspaceId, urls: [repository], branch, commit, message })
 }
 
 /** The build filter has let it through already. A service without a branch follows the default one, which it was pushed to. */

@@ -13,5 +13,7 @@ export function stateOfChecks(checks: readonly Check[]): CommitChecks {
   const others = checks.filter(({ context }) => !context.startsWith(REPORT_CONTEXT))
   const refused = others.find(({ state }) => failed.has(state))
   if (refused !== undefined) return { state: 'failed', check: refused.context }
-  return { state: others.length > 0 && others.every(({ state }) => passed.has(state)) ? 'passed' : 'pending' }
+  const awaited = others.find(({ state }) => !passed.has(state))
+  if (awaited !== undefined) return { state: 'pending', check: awaited.context }
+  return { state: others.length > 0 ? 'passed' : 'pending' }
 }

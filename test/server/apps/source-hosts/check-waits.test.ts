@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { insertDeploy } from '../../../../server/apps/deploys/store.ts'
 import { takePush } from '../../../../server/apps/repositories/push.ts'
 import type { Push } from '../../../../server/apps/repositories/push-plan.ts'
 import { waitOf } from '../../../../server/apps/repositories/wait-store.ts'
 import { wokenLookAt } from '../../../../server/apps/source-hosts/checks/plan.ts'
 import { createCheckWork } from '../../../../server/apps/source-hosts/checks/work.ts'
+import { newId } from '../../../../server/platform/id.ts'
 import type { Deploy } from '../../../../shared/deploy.ts'
 import type { Event } from '../../../../shared/event.ts'
+import type { Service } from '../../../../shared/service.ts'
 import { createService } from '../../../support/apps.ts'
 import { type Github, githubApp, githubInstallation, startGithub } from '../../../support/github.ts'
 import { everyEvent } from '../../../support/service.ts'
@@ -60,11 +63,23 @@ describe('a service that deploys what has passed its checks', () => {
       waiting: () => waitOf(db, id)?.commitId,
       deployed: async () =>
         (await world.api<{ deploy: Deploy }[]>(`/v1/services/${id}/deploys`)).body.flatMap(({ deploy }) => deploy.commit?.id ?? []),
+      state: async () => (await world.api<Service>(`/v1/services/${id}`)).body.repositoryState?.waiting,
+      told: async () =>
+        (await world.api<{ event: Event }[]>(`/v1/services/${id}/events?${everyEvent}`)).body
+          .map(({ event }) => event.type)
+          .filter((type) => type.startsWith('commit_'))
+          .reverse(),
       ignored: async () =>
         (await world.api<{ event: Event }[]>(`/v1/services/${id}/events?${everyEvent}`)).body
           .filter(({ event }) => event.type === 'commit_ignored')
           .map(({ event }) => event.details as unknown as { commitId: string; reason: string }),
     }
+  }
+
+  /** Somebody deploys something else. */
+  function createDeployOf(serviceId: string): void {
+    const unknown = { sourceId: null, releaseId: null, rollbackOf: null, isCacheCleared: false }
+    insertDeploy(world.server.db, { id: newId('deploy', time), serviceId, trigger: 'manual', createdAt: time, ...unknown })
   }
 
   const commitOf = (letter: string) => letter.repeat(40)
@@ -119,8 +134,51 @@ describe('a service that deploys what has passed its checks', () => {
     say('success', 'failure')
     service.push(first)
     await lookAll()
-    expect(await service.ignored()).toMatchObject([{ commitId: first, reason: 'Its check ci/1 has failed.' }])
-    expect([await service.deployed(), service.waiting()]).toEqual([[], undefined])
+    await lookAll(30 * MINUTE_MS)
+    expect(await service.told()).toEqual(['commit_waiting', 'commit_ignored'])
+    expect(await service.ignored()).toMatchObject([{ commitId: first, reason: expect.stringContaining('Its check ci/1 has failed.') }])
+    expect(await service.deployed()).toEqual([])
+    expect(await service.state()).toMatchObject({ commitId: first, for: 'its check ci/1 to pass when it is run again' })
+    await lookAll(24 * 60 * MINUTE_MS)
+    expect([await service.state(), (await service.told()).length]).toEqual([undefined, 2])
+  })
+
+  test('deploys it when what has failed passes in another run, and not what has been overtaken by then', async () => {
+    const [rerun, pushed, deployed, eager] = [await makeService(), await makeService(), await makeService(), await makeService()]
+    const all = [rerun, pushed, deployed, eager]
+    say('failure')
+    for (const service of all) service.push(first)
+    await lookAll()
+    pushed.push(second, { message: 'Words [skip deploy]' })
+    time += MINUTE_MS
+    createDeployOf(deployed.id)
+    await world.api(`/v1/services/${eager.id}`, { method: 'PATCH', json: { autoDeployTrigger: 'commit' } })
+    say('pending')
+    await lookAll(31 * MINUTE_MS)
+    expect(await rerun.state()).toMatchObject({ for: 'its check ci/0' })
+    say('success')
+    await lookAll(31 * MINUTE_MS)
+    await lookAll(10_000)
+    expect(await Promise.all(all.map((service) => service.deployed()))).toEqual([[first], [], [], []])
+    expect(all.map((service) => service.waiting())).toEqual([undefined, undefined, undefined, undefined])
+  })
+
+  test('tells what a commit waits for, and since when', async () => {
+    const service = await makeService()
+    say()
+    const since = new Date(time).toISOString()
+    service.push(first, { message: 'Mend the door' })
+    expect(await service.state()).toEqual({ commitId: first, message: 'Mend the door', since, for: 'its checks' })
+    await lookAll()
+    expect(await service.state()).toMatchObject({ since, for: 'somebody to tell of its checks' })
+    say('success', 'pending')
+    await lookAll(3 * MINUTE_MS)
+    expect(await service.state()).toMatchObject({ since, for: 'its check ci/1' })
+    say('success', 'success')
+    await lookAll(3 * MINUTE_MS)
+    expect(await service.state()).toMatchObject({ since, for: 'its checks to stay passed for some seconds' })
+    await lookAll(10_000)
+    expect([await service.state(), await service.told()]).toEqual([undefined, ['commit_waiting']])
   })
 
   test('waits for the newest push alone, whatever is said of the one before, and for none of a branch that is gone', async () => {

@@ -203,7 +203,7 @@ describe('a Gitea', () => {
       expect(await host.checksOf('ada/shop', commit, never)).toEqual({ state: 'pending' })
       const say = (state: string) => gitea.ask(ada, 'POST', `/repos/ada/shop/statuses/${commit}`, { state, context: 'ci/build' })
       await say('pending')
-      expect(await host.checksOf('ada/shop', commit, never)).toEqual({ state: 'pending' })
+      expect(await host.checksOf('ada/shop', commit, never)).toEqual({ state: 'pending', check: 'ci/build' })
       await say('success')
       expect(await host.checksOf('ada/shop', commit, never)).toEqual({ state: 'passed' })
       await say('failure')
