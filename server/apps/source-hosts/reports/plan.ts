@@ -2,6 +2,7 @@ import { type DeployStatus, deployStatuses } from '../../../../shared/deploy.ts'
 import { repositoryKey } from '../../../../shared/repository.ts'
 import type { ReportState } from '../port.ts'
 import type { DeployOfCommit, StoredReport } from '../store/reports.ts'
+import { environmentOf } from './environment.ts'
 
 interface Progress {
   state: ReportState
@@ -43,13 +44,14 @@ export function repositoryOf({ repo, sourceId, sourceRepository }: DeployOfCommi
 /** What is to be told of a deploy, by what was; undefined where nothing is. The newest state has all of its attempts before it. */
 export function reportOf(
   deploy: DeployOfCommit,
-  { before, workspaceId, now }: { before: StoredReport | undefined; workspaceId: string; now: number },
+  { before, workspaceId, domain, now }: { before: StoredReport | undefined; workspaceId: string; domain: string; now: number },
 ): StoredReport | undefined {
   const { state } = progress[deploy.status]
   if (before !== undefined) return stepTo(before, state, now)
   const repository = repositoryOf(deploy)
   if (repository === undefined || state === 'canceled' || state === 'inactive') return undefined
-  const { id, slug: environment, commitId } = deploy
+  const { id, serviceId, slug, commitId } = deploy
+  const environment = environmentOf({ id: serviceId, slug }, domain)
   const untold = { installationId: null, told: null, reportId: null, problem: null, attempts: 0 }
   return { id, deployId: id, workspaceId, repository, environment, commitId, wanted: state, nextAttemptAt: now, ...untold }
 }

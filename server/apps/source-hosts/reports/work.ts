@@ -76,6 +76,7 @@ const dueAt = (db: Database, { report, located }: Telling): number =>
 
 function* tellingsOf(context: ReportContext, workspaceId: string): Generator<Telling> {
   const { db, now } = context
+  const { CP_BASE_DOMAIN: domain } = context.config
   if (installationsOf(db, workspaceId).length === 0) return
   for (const before of reportsOfGone(db, workspaceId)) {
     const report = lastReportOf(before, now())
@@ -83,7 +84,7 @@ function* tellingsOf(context: ReportContext, workspaceId: string): Generator<Tel
     else yield* withHost(context, report, goneSaying(context))
   }
   for (const deploy of untoldDeploys(db, { workspaceId, since: now() - LOOKED_BACK_MS, states: wantedStates })) {
-    const report = reportOf(deploy, { before: reportById(db, deploy.id), workspaceId, now: now() })
+    const report = reportOf(deploy, { before: reportById(db, deploy.id), workspaceId, domain, now: now() })
     if (report !== undefined) yield* withHost(context, report, sayingOf(context, deploy, report))
   }
 }

@@ -67,7 +67,7 @@ describe('what befalls a repository of a Gitea', () => {
   const statusOf = async (name: string, commit: string) =>
     (
       await gitea.ask<{ statuses: { context: string; status: string }[] | null }>(ada, 'GET', `/repos/ada/${name}/commits/${commit}/status`)
-    ).statuses?.find(({ context }) => context === `cpd/${name}`)?.status
+    ).statuses?.find(({ context }) => context.startsWith(`cpd/${name}.localhost-`))?.status
 
   test('a branch that is pushed over is deployed as it is then, and the commit before it is not missed', async () => {
     const service = await follow('forced')

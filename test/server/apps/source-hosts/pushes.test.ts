@@ -76,7 +76,7 @@ describe('what is pushed to a private repository of a Gitea', () => {
   test('has its deploy told at the host: pending, then how it ended, with a link to it', async () => {
     const statusOf = async (commit: string) => {
       const { statuses } = await gitea.ask<{ statuses: Status[] | null }>(ada, 'GET', `/repos/ada/shop/commits/${commit}/status`)
-      return statuses?.find(({ context }) => context === 'cpd/shop')
+      return statuses?.find(({ context }) => context === `cpd/shop.localhost-${service.id.slice(-6)}`)
     }
     const commit = await gitea.commit(ada, 'shop', 'told.txt')
     const told = await until('it is told', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CommitReport } from '../../../../server/apps/source-hosts/port.ts'
 import { commitStatusOf } from '../../../../server/apps/source-hosts/providers/commit-status.ts'
+import { environmentOf } from '../../../../server/apps/source-hosts/reports/environment.ts'
 import { lastReportOf, MAX_ATTEMPTS, progress, reportOf, repositoryOf } from '../../../../server/apps/source-hosts/reports/plan.ts'
 import type { DeployOfCommit, StoredReport } from '../../../../server/apps/source-hosts/store/reports.ts'
 import { deployStatuses } from '../../../../shared/deploy.ts'
@@ -19,7 +20,8 @@ const deploy = (changes: Partial<DeployOfCommit> = {}): DeployOfCommit => ({
   isNewest: 1,
   ...changes,
 })
-const report = (of: DeployOfCommit, before?: StoredReport) => reportOf(of, { before, workspaceId: 'tea-1', now: NOW })
+const report = (of: DeployOfCommit, before?: StoredReport) =>
+  reportOf(of, { before, workspaceId: 'tea-1', domain: 'apps.example.com', now: NOW })
 const told = (state: StoredReport['told'], changes: Partial<StoredReport> = {}): StoredReport => {
   const first = report(deploy())
   if (first === undefined) throw new Error('Nothing is to be told')
@@ -28,7 +30,7 @@ const told = (state: StoredReport['told'], changes: Partial<StoredReport> = {}):
 
 describe('a deploy of a commit', () => {
   test('is told as it goes, each state once', () => {
-    expect(report(deploy())).toMatchObject({ id: 'dep-1', deployId: 'dep-1', wanted: 'queued', told: null, environment: 'shop' })
+    expect(report(deploy())).toMatchObject({ id: 'dep-1', deployId: 'dep-1', wanted: 'queued', told: null, environment: 'shop.apps.example.com' })
     expect(report(deploy(), told('queued'))).toBeUndefined()
     expect(report(deploy({ status: 'build_in_progress' }), told('queued'))).toMatchObject({ wanted: 'in_progress' })
     expect(report(deploy({ status: 'update_in_progress' }), told('in_progress'))).toBeUndefined()
@@ -90,4 +92,13 @@ describe('a commit', () => {
   test('is spoken of in words that hosts have room for', () => {
     for (const status of deployStatuses) expect(progress[status].description.length, status).toBeLessThanOrEqual(140)
   })
+})
+
+test('a service is known by a name that no other server has for one of its own', () => {
+  const known = (domain: string, id = 'srv-0b1c2d3e4f5g6h7i8j9k') => environmentOf({ id, slug: 'web' }, domain)
+  expect(known('apps.example.com')).toBe('web.apps.example.com')
+  expect(known('notlocal')).toBe('web.notlocal')
+  const common = ['localhost', 'cp.localhost', 'box.local', 'home.arpa', 'corp.internal']
+  expect(common.map((domain) => known(domain))).toEqual(common.map((domain) => `web.${domain}-7i8j9k`))
+  expect(known('localhost', 'srv-0b1c2d3e4f5g6h7i8j9m')).not.toBe(known('localhost'))
 })

@@ -80,7 +80,7 @@ describe('how deploys of a repository at GitHub go', () => {
     expect(statesOf(repository)).toEqual(['pending', 'pending', 'success'])
     expect(progressOf(repository)).toEqual(['queued', 'in_progress', 'success'])
     expect(sent(repository, 'deployments').filter(({ ref }) => ref !== undefined)).toMatchObject([
-      { ref: deploy.commitId, environment: `app-${repositories}` },
+      { ref: deploy.commitId, environment: `app-${repositories}.localhost-${serviceId.slice(-6)}` },
     ])
     const [{ target_url = '' } = {}] = sent(repository, 'statuses/')
     expect(target_url).toContain(deploy.id)
