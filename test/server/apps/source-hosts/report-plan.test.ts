@@ -30,7 +30,13 @@ const told = (state: StoredReport['told'], changes: Partial<StoredReport> = {}):
 
 describe('a deploy of a commit', () => {
   test('is told as it goes, each state once', () => {
-    expect(report(deploy())).toMatchObject({ id: 'dep-1', deployId: 'dep-1', wanted: 'queued', told: null, environment: 'shop.apps.example.com' })
+    expect(report(deploy())).toMatchObject({
+      id: 'dep-1',
+      deployId: 'dep-1',
+      wanted: 'queued',
+      told: null,
+      environment: 'shop.apps.example.com',
+    })
     expect(report(deploy(), told('queued'))).toBeUndefined()
     expect(report(deploy({ status: 'build_in_progress' }), told('queued'))).toMatchObject({ wanted: 'in_progress' })
     expect(report(deploy({ status: 'update_in_progress' }), told('in_progress'))).toBeUndefined()
