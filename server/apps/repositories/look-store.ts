@@ -61,3 +61,7 @@ export function retryLooks(db: Database, of: { workspaceId: string } | { service
       : ['service_id IN (SELECT id FROM services WHERE workspace_id = ?)', of.workspaceId]
   db.query(`UPDATE branch_looks SET next_at = min(next_at, ?) WHERE problem IS NOT NULL AND ${where}`).run(now, id)
 }
+
+/** Has all branches be looked at that could be looked at last, as at a start: nobody has taken what hosts told meanwhile. */
+export const lookAtAll = (db: Database, now: number): void =>
+  void db.query('UPDATE branch_looks SET next_at = min(next_at, ?) WHERE failures = 0').run(now)

@@ -7,6 +7,7 @@ import { endDeploy } from '../../apps/deploys/finish.ts'
 import { unfinishedDeploys, updateDeploy } from '../../apps/deploys/store.ts'
 import { dropAbandonedSteps } from '../../apps/pipeline/run-step.ts'
 import { sweepFetches } from '../../apps/repositories/git/folder.ts'
+import { lookAtAll } from '../../apps/repositories/look-store.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { recordLost } from '../../apps/shells/record.ts'
 import { sweepUploads } from '../../apps/sources/receive.ts'
@@ -29,6 +30,7 @@ export async function recover(context: Context, keeper: Keeper): Promise<void> {
   await keeper.recover()
   countInterruptions(context)
   dropAbandonedSteps(context)
+  lookAtAll(context.db, context.now())
 }
 
 function countInterruptions(context: Context): void {
