@@ -167,4 +167,33 @@ describe('a look at the branch', () => {
     const told = (await service.events()).map(({ type }) => type).filter((type) => type.startsWith('repository_'))
     expect(told).toEqual(['repository_unreachable', 'repository_reachable'])
   })
+
+  test('follows a redirect to another name on the same server, and none to elsewhere or to a page', async () => {
+    const { repository, service } = await made('once')
+    const renamed = world.server.make('now')
+    const commit = renamed.commit({ ...anyApp, now: 'yes' })
+    await look(service)
+    const repoOf = async () => (await service.ask<Service>('')).body.repo
+    const lead = (location: string) => {
+      world.server.answer = () => new Response(null, { status: 301, headers: { location } })
+    }
+    for (const location of [
+      'https://elsewhere.example.com/now/info/refs',
+      '/login?next=/info/refs',
+      '/-u%20x/info/refs',
+      '/once/info/refs',
+    ]) {
+      lead(location)
+      await look(service)
+      expect(await repoOf()).toBe(repository.url)
+    }
+    lead('/now/info/refs?service=git-upload-pack')
+    await look(service)
+    world.server.answer = undefined
+    expect(await repoOf()).toBe(renamed.url)
+    await look(service)
+    const deploy = await until('it is deployed', async () => (await deploysOf(service)).find((one) => one.commit?.id === commit))
+    expect(await service.ends(deploy.id)).toMatchObject({ status: 'live' })
+    expect(await service.events()).toContainEqual({ type: 'repository_renamed', details: { from: repository.url, to: renamed.url } })
+  })
 })

@@ -30,7 +30,7 @@ test('a branch, a commit and a repository that are not there are named, with wha
   expect(pushedOver).toMatchObject({ status: 'build_failed', reason: expect.stringContaining('The commit is not in it, or no longer') })
 })
 
-test('a redirect is not followed, and a server that fails is told from a repository that is not there', async () => {
+test('redirects that lead on and on are not followed, and a server that fails is told from a repository that is not there', async () => {
   const repository = world.server.make('moved')
   repository.commit(anyApp)
   world.server.answer = () => new Response(null, { status: 301, headers: { location: `${world.server.url}/elsewhere/info/refs` } })
