@@ -51,6 +51,11 @@ const webhookDisabled: Reader = (details) => ({
   ...reasonIn(details),
 })
 
+/** A repository is the service's one, whatever it is called meanwhile. */
+const repository =
+  (kind: Sign['kind'], title: string): Reader =>
+  (details) => ({ kind, topic: 'repository', title, ...reasonIn(details) })
+
 const readers: Partial<Record<EventType, Reader>> = {
   deploy_ended: deployEnded,
   cutover_reverted: takenBack,
@@ -59,6 +64,8 @@ const readers: Partial<Record<EventType, Reader>> = {
   server_restarted: serves,
   cron_job_run_ended: cronRunEnded,
   webhook_disabled: webhookDisabled,
+  repository_unreachable: repository('bad', 'Repository cannot be had'),
+  repository_reachable: repository('good', 'Repository is there again'),
   certificate_failed: certificate('bad', 'No certificate for'),
   certificate_expiring: certificate('bad', 'Certificate ends soon of'),
   certificate_issued: certificate('good', 'Certificate is there for'),

@@ -76,6 +76,15 @@ describe('what is told', () => {
     expect(signs('shell_opened', {})).toBeUndefined()
   })
 
+  test('of a repository is once that it cannot be had, and once that it can', () => {
+    const [lost, back] = [
+      sign('repository_unreachable', { repository: 'a', reason: 'Gone' }),
+      sign('repository_reachable', { repository: 'b' }),
+    ]
+    expect(lost).toMatchObject({ reason: 'Gone' })
+    expect(toldOf([lost, back])).toEqual(['failure', 'over'])
+  })
+
   test('of disks and certificates is by what it is about', () => {
     const [one, other] = ['a.example.com', 'b.example.com'].map((domain) => sign('certificate_failed', { domain, message: 'No DNS' }))
     expect(one?.topic).not.toBe(other?.topic)
