@@ -34,6 +34,10 @@ const looks = tableOf<BranchLook>('branch_looks', {
 export const lookAt = (db: Database, of: LookedAt): BranchLook | undefined =>
   looks.get(db, 'WHERE service_id = $serviceId AND repository = $repository AND branch = $branch', { ...of })
 
+/** Whether an event has told that a service's repository cannot be reached, be it this one or the one before, and none since that it can: 1 or 0. */
+export const isTroubleTold = (db: Database, serviceId: string): number =>
+  looks.get(db, 'WHERE service_id = $serviceId', { serviceId })?.isTold ?? 0
+
 /** Writes down how a look went, in place of the one before. */
 export const putLook = (db: Database, look: BranchLook): void => looks.put(db, look)
 
@@ -47,8 +51,9 @@ export const BRANCH_GONE = 'The branch is not in the repository.'
 export function noteCommit(db: Database, of: LookedAt, { commitId, now }: { commitId: string | null; now: number }): void {
   const before = lookAt(db, of)
   const isKeptOut = before !== undefined && before.problem !== null && before.problem !== BRANCH_GONE
-  const state = isKeptOut ? before : { ...(commitId === null ? { problem: BRANCH_GONE, problemSince: now } : noProblem), isTold: 0 }
-  putLook(db, { ...of, failures: 0, ...state, commitId, nextAt: before?.nextAt ?? 0 })
+  const state = isKeptOut ? before : commitId === null ? { problem: BRANCH_GONE, problemSince: now } : noProblem
+  const isTold = isTroubleTold(db, of.serviceId)
+  putLook(db, { ...of, failures: 0, ...state, isTold, commitId, nextAt: before?.nextAt ?? 0 })
 }
 
 const noProblem = { problem: null, problemSince: null }

@@ -3,7 +3,7 @@ import type { AppContext } from '../../context.ts'
 import { newestDeploy } from '../../deploys/store.ts'
 import { recordEvent } from '../../events/store.ts'
 import { type StoredService, serviceById } from '../../services/store.ts'
-import { lookAt, putLook } from '../look-store.ts'
+import { isTroubleTold, lookAt, putLook } from '../look-store.ts'
 import { takePushFor } from '../push.ts'
 import { isSameKnown, type Known, newsOf, nextLookAt, reachNews, stateAfter } from './plan.ts'
 import { followRename } from './renames.ts'
@@ -21,6 +21,7 @@ export async function lookAtBranch(context: AppContext, service: StoredService, 
 
 const knownOf = ({ db }: AppContext, service: StoredService): Known => ({
   before: lookAt(db, lookedAt(service)),
+  wasTold: isTroubleTold(db, service.id),
   newestCommit: newestDeploy(db, service.id)?.commitId ?? null,
 })
 
@@ -45,7 +46,7 @@ function conclude(context: AppContext, service: StoredService, { found, message,
     takePushFor(context, current, { ...push, changedPaths: undefined, haveChecksPassed: false })
   }
   putLook(context.db, { ...state, ...lookedAt(service), nextAt })
-  const reach = reachNews(known.before, state)
+  const reach = reachNews(known, state)
   if (reach !== undefined)
     recordEvent(context.db, {
       owner: current,

@@ -21,6 +21,8 @@ export type Found =
 
 export interface Known {
   before: BranchLook | undefined
+  /** Whether people know that the repository cannot be reached: 1 or 0. */
+  wasTold: number
   newestCommit: string | null
 }
 
@@ -41,7 +43,7 @@ export function newsOf({ before, newestCommit }: Known, found: Settled): 'moved'
 
 export type LookState = Pick<BranchLook, 'commitId' | 'problem' | 'problemSince' | 'isTold' | 'failures'>
 
-export function stateAfter({ before }: Pick<Known, 'before'>, found: Settled, now: number): LookState {
+export function stateAfter({ before, wasTold }: Omit<Known, 'newestCommit'>, found: Settled, now: number): LookState {
   const failures = (before?.failures ?? 0) + 1
   switch (found.kind) {
     case 'at':
@@ -49,7 +51,7 @@ export function stateAfter({ before }: Pick<Known, 'before'>, found: Settled, no
     case 'gone':
       return { commitId: null, problem: BRANCH_GONE, problemSince: sinceOf(before, { isGone: true, now }), isTold: 0, failures }
     case 'unreachable': {
-      const isTold = failures >= TOLD_AFTER_FAILURES ? 1 : 0
+      const isTold = failures >= TOLD_AFTER_FAILURES ? 1 : wasTold
       const problemSince = sinceOf(before, { isGone: false, now })
       return { commitId: before?.commitId ?? null, problem: found.problem, problemSince, isTold, failures }
     }
@@ -62,7 +64,10 @@ function sinceOf(before: BranchLook | undefined, { isGone, now }: { isGone: bool
 }
 
 /** What is told once of a repository that was reached before, and once of one that was not. */
-export function reachNews(before: LookState | undefined, after: LookState): 'repository_unreachable' | 'repository_reachable' | undefined {
-  if (after.isTold === (before?.isTold ?? 0)) return undefined
-  return after.isTold === 1 ? 'repository_unreachable' : 'repository_reachable'
+export function reachNews(
+  { wasTold }: Pick<Known, 'wasTold'>,
+  { isTold }: LookState,
+): 'repository_unreachable' | 'repository_reachable' | undefined {
+  if (isTold === wasTold) return undefined
+  return isTold === 1 ? 'repository_unreachable' : 'repository_reachable'
 }

@@ -40,6 +40,9 @@ const take = (push: Push): boolean => world.platform.context.db.transaction(() =
 const deploysOf = async (service: TestService): Promise<Deploy[]> =>
   (await service.ask<{ deploy: Deploy }[]>('/deploys')).body.map(({ deploy }) => deploy)
 
+const told = async (service: TestService) =>
+  (await service.events()).map(({ type }) => type).filter((type) => type.startsWith('repository_'))
+
 async function look({ id }: TestService): Promise<number> {
   const { context } = world.platform
   const service = serviceById(context.db, id)
@@ -164,8 +167,20 @@ describe('a look at the branch', () => {
     await world.deploy(service)
     await look(service)
     expect(await problemOf()).toBeUndefined()
-    const told = (await service.events()).map(({ type }) => type).filter((type) => type.startsWith('repository_'))
-    expect(told).toEqual(['repository_unreachable', 'repository_reachable'])
+    expect(await told(service)).toEqual(['repository_unreachable', 'repository_reachable'])
+  })
+
+  test('at another repository that the service has been given tells that it is reached again', async () => {
+    const [lost, other] = [await made('lost'), world.server.make('given')]
+    other.commit(anyApp)
+    world.server.answer = () => new Response('no', { status: 503 })
+    for (let looks = 0; looks < 2; looks += 1) await look(lost.service)
+    await lost.service.ask('', { method: 'PATCH', json: { repo: other.url } })
+    await look(lost.service)
+    world.server.answer = undefined
+    expect(await told(lost.service)).toEqual(['repository_unreachable'])
+    await look(lost.service)
+    expect(await told(lost.service)).toEqual(['repository_unreachable', 'repository_reachable'])
   })
 
   test('follows a redirect to another name on the same server, and none to elsewhere or to a page', async () => {
