@@ -12,8 +12,8 @@ const sources = new RegExp(`^${import.meta.dirname}/(server|shared|cli)/`)
  */
 const workers = 2 * Math.min(availableParallelism(), 8) + 1
 
-/** New files are among the others until they are measured. */
-const fast = filesOf('fast').filter((file) => recordedMs(file) !== undefined)
+/** New files, and those that repeat and kill for long, have a worker of their own each. */
+const shared = [...filesOf('fast'), ...filesOf('system')].filter((file) => recordedMs(file) !== undefined)
 
 /** Run under Bun (`bun --bun vitest run --config .vitest.config.ts`): the code under test uses bun:sqlite and Bun.listen. */
 const config = defineConfig({
@@ -27,9 +27,9 @@ const config = defineConfig({
     // Bun loads our sources itself: vite knows neither SQL nor files as imports.
     server: { deps: { external: [sources] } },
     projects: [
-      // Loading the server anew for each file takes longer than most of these files do. Their worker keeps what it has loaded.
-      { extends: true, test: { name: 'fast', include: fast, isolate: false } },
-      { extends: true, test: { name: 'others', include: ['test/**/*.test.ts'], exclude: ['test/fixtures/**', ...fast] } },
+      // Loading the server anew takes 0.8 s of a processor, a third of what a file of these takes. Their worker keeps what it has loaded.
+      { extends: true, test: { name: 'shared', include: shared, isolate: false } },
+      { extends: true, test: { name: 'alone', include: ['test/**/*.test.ts'], exclude: ['test/fixtures/**', ...shared] } },
     ],
   },
 })

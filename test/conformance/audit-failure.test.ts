@@ -129,8 +129,9 @@ test('all of it, made again with a log that can be written, has an entry each, a
       .all()
       .map(({ event }) => event)
   for (const id of changing) {
-    for (const one of await successCases[id](world)) await statusOf(id, one)
-    if (!changeless.has(id)) expect(told(), id).toContain(auditEvents[id].event)
+    const answers: number[] = []
+    for (const one of await successCases[id](world)) answers.push(await statusOf(id, one))
+    if (!changeless.has(id)) expect(told(), `${id} answered ${answers}`).toContain(auditEvents[id].event)
   }
   for (const workspaceId of chainsThereAre(db)) {
     const verifier = createChainVerifier({ ...proofOf(context.audit.publicKey), workspaceId, fromSequence: 1, newestSequence: 0 })

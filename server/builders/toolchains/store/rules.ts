@@ -5,7 +5,10 @@ export interface Entry {
 
 const ENTRY = /^([a-z]+)-(\d[\w.+-]*)$/
 
-export const isEntryName = (name: string): boolean => ENTRY.test(name)
+/** Begins the names of what is being fetched or removed. */
+export const INCOMING = 'incoming-'
+
+export const isEntryName = (name: string): boolean => ENTRY.test(name) && !name.startsWith(INCOMING)
 
 export const toolOf = ({ name }: Entry): string => ENTRY.exec(name)?.[1] ?? name
 

@@ -10,7 +10,7 @@ import { runSystemTool } from '../../../platform/process/system-tools.ts'
 import { unlessAborted } from '../../../platform/work/unless-aborted.ts'
 import { createHolds, type Loan } from './holds.ts'
 import { boundRoom, type Keeping, type WithinRoom } from './room.ts'
-import { type Entry, isEntryName } from './rules.ts'
+import { type Entry, INCOMING, isEntryName } from './rules.ts'
 
 export interface ToolchainStore {
   readonly dir: string
@@ -41,7 +41,6 @@ interface Pending {
   giveUp(): void
 }
 
-const INCOMING = 'incoming-'
 const SYNC_TIMEOUT_MS = 300_000
 
 /** Opens the store in a folder, which it makes, and removes what interrupted fetches have left there. */
@@ -144,5 +143,14 @@ const isThere = (path: string): Promise<boolean> =>
 
 async function listEntries(dir: string): Promise<Entry[]> {
   const names = (await readdir(dir)).filter(isEntryName)
-  return await Promise.all(names.map(async (name) => ({ name, usedAt: (await stat(join(dir, name))).mtimeMs })))
+  const entries = await Promise.all(names.map((name) => readEntry(dir, name)))
+  return entries.filter((entry) => entry !== undefined)
+}
+
+/** Undefined where it was removed since its name was read. */
+async function readEntry(dir: string, name: string): Promise<Entry | undefined> {
+  return await stat(join(dir, name)).then(
+    ({ mtimeMs }) => ({ name, usedAt: mtimeMs }),
+    () => undefined,
+  )
 }

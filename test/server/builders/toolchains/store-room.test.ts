@@ -106,3 +106,13 @@ test('fetches at the same time count each other, and a failed one gives its room
   await fetched('24.0.0')
   expect(versions()).toEqual(['node-24.0.0'])
 })
+
+test('what is being fetched for long is no entry, whatever its folder is called', async () => {
+  const folder = join(dir, 'incoming-4f480869-e3e9-48d3-b9c1-d5f6b8e1d3b5')
+  mkdirSync(folder)
+  utimesSync(folder, 1, 1)
+  for (const version of ['18.0.0', '20.0.0', '22.0.0']) await place(version, 50)
+  await fetched('24.0.0')
+  expect(versions()).toContain('incoming-4f480869-e3e9-48d3-b9c1-d5f6b8e1d3b5')
+  expect((await store.entries()).map(({ name }) => name)).not.toContain('incoming-4f480869-e3e9-48d3-b9c1-d5f6b8e1d3b5')
+})

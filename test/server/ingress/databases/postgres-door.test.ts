@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { connectRaw, eventually, exchangeRaw } from '../world.ts'
+import { connectRaw, eventually, exchangeRaw, type RawConnection } from '../world.ts'
 import { beginPostgres, converse } from './conversation.ts'
 import { type FakePostgres, greeting, KEY, READY, startFakePostgres } from './fake-postgres.ts'
 import { cancelRequest, errorIn, gssRequest, message, sslRequest, startup } from './packets.ts'
@@ -70,10 +70,17 @@ test('who says nothing inside of TLS is let go, too', async () => {
   await eventually(async () => (await world.client.status()).activeConnections === 0)
 })
 
+function hangUp(client: RawConnection): boolean {
+  client.kill()
+  return false
+}
+
 test('what is wrong is said in words, with a code', async () => {
   const client = await beginPostgres(world, { parameters: { user: 'cpd_admin' } })
   expect(errorIn(await client.ended)).toMatchObject({ S: 'FATAL', V: 'FATAL', C: '28000', M: expect.stringContaining('cpd_admin') })
   database.stop()
+  // A child that another file is just starting has the listener until its exec.
+  await eventually(() => connectRaw(database.port).then(hangUp, () => true))
   const late = await beginPostgres(world)
   expect(errorIn(await late.ended)).toMatchObject({ C: '57P03', M: expect.stringContaining('does not answer') })
 })
