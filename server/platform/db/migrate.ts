@@ -48,7 +48,7 @@ import repositories from './migrations/0044_repositories.sql' with { type: 'text
 import sourceHosts from './migrations/0045_source_hosts.sql' with { type: 'text' }
 import commitReports from './migrations/0046_commit_reports.sql' with { type: 'text' }
 import checkWaits from './migrations/0047_check_waits.sql' with { type: 'text' }
-import repositoryStates from './migrations/0050_repository_states.sql' with { type: 'text' }
+import repositoryStates from './migrations/0048_repository_states.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
