@@ -33,8 +33,8 @@ const roomForFetch = { what: 'what is fetched', advice: 'Its operator has to fre
 export function fetchSource(context: AppContext, wanted: WantedCommit): Promise<void> {
   return whileThereIsRoom(context, roomForFetch, async (short) => {
     const signal = AbortSignal.any([wanted.signal, short])
-    const { workspaceId, labels } = wanted.service
-    const remote = await openRemote(context, { workspaceId, url: labels.repo }, signal)
+    const { id: serviceId, workspaceId, labels } = wanted.service
+    const remote = await openRemote(context, { workspaceId, serviceId, url: labels.repo, remark: wanted.remark }, signal)
     await inGitFolder(context, remote, (folder) => fetchInto(context, { ...wanted, signal }, { folder, remote }))
   })
 }
