@@ -22,7 +22,7 @@ export const labelInputs = {
     Type.String({
       maxLength: 1024,
       pattern: '^(?:https?://[A-Za-z0-9._:-]+(?:/[!-~]*)?|ssh://[!-~]+|[A-Za-z0-9._]+@[!-~]+)?$',
-      description: 'https URL of the repository that it is deployed from, without a name or password in it',
+      description: 'URL of the repository that it is deployed from, by https or ssh, without a password in it',
       examples: ['https://github.com/acme/shop'],
     }),
   ),

@@ -98,7 +98,7 @@ function answerOf(output: Uint8Array<ArrayBuffer>): Response {
   return new Response(output.slice(end + 4), { status, headers: headers.filter(([name]) => name !== 'Status') })
 }
 
-function makeRepository(folder: string, url: string): TestRepository {
+export function makeRepository(folder: string, url: string): TestRepository {
   const run = (args: readonly string[], { input, env = {} }: { input?: string | Uint8Array; env?: Record<string, string> } = {}) => {
     const { exitCode, stdout, stderr } = Bun.spawnSync(['git', '-C', folder, ...args], {
       env: { ...plainEnv, ...identity, ...env },

@@ -20,9 +20,11 @@ export function applyLabels(labels: ServiceLabels, input: LabelsInput): ServiceL
 /** What comes to a repository is deployed unless somebody says otherwise, as on Render. */
 const isNew = (labels: ServiceLabels, repo: string): boolean => labels.repo === '' && repo !== ''
 
+const USABLE_URLS =
+  'Give the URL of the repository, without a password in it: https://github.com/acme/shop, git@git.example.com:acme/shop.git or ssh://git@git.example.com:2222/acme/shop.git.'
+
 function refuseBad({ repo = '', branch = '' }: LabelsInput): void {
-  if (repo !== '' && parseRepositoryUrl(repo)?.scheme !== 'https' && parseRepositoryUrl(repo)?.scheme !== 'http')
-    throw invalidValue('/repo', 'Give the https URL of the repository, without a name or password in it: https://github.com/acme/shop.')
+  if (repo !== '' && parseRepositoryUrl(repo) === undefined) throw invalidValue('/repo', USABLE_URLS)
   if (branch !== '' && !isRefName(branch)) throw invalidValue('/branch', 'This can be no branch of git. Give its name, such as main.')
 }
 
