@@ -13,7 +13,7 @@ export interface RepositoryOptions {
 
 export const addRepositoryOptions = (command: Command): Command =>
   command
-    .option('--repo <url>', 'Repository that it is deployed from, by https')
+    .option('--repo <url>', 'Repository that it is deployed from, by https or ssh')
     .option('--branch <name>', 'Branch that is deployed; default: that of the repository')
     .addOption(
       new Option('--auto-deploy <when>', 'When what is pushed is deployed: at once, once its checks pass, or never').choices([
