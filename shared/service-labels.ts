@@ -42,6 +42,9 @@ export const labelInputs = {
       { description: 'Which changed paths have a push deployed, as globs from the root of the repository; default: all in rootDir' },
     ),
   ),
+  submodules: Type.Optional(
+    Type.Boolean({ description: 'Whether a commit is deployed with the submodules that it names; default: false' }),
+  ),
 }
 
 export const AutoDeployTrigger = OneOf(autoDeployTriggers)
@@ -52,6 +55,7 @@ export const ServiceLabels = Type.Object({
   branch: Type.String(),
   autoDeployTrigger: AutoDeployTrigger,
   buildFilter: BuildFilter,
+  submodules: Type.Boolean(),
 })
 export type ServiceLabels = Static<typeof ServiceLabels>
 
@@ -61,4 +65,5 @@ export const defaultLabels: ServiceLabels = {
   branch: '',
   autoDeployTrigger: 'off',
   buildFilter: { paths: [], ignoredPaths: [] },
+  submodules: false,
 }

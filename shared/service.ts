@@ -78,6 +78,7 @@ export const Service = Type.Object(
     repo: optional(Type.String()),
     branch: optional(Type.String()),
     buildFilter: optional(BuildFilter),
+    submodules: optional(Type.Boolean({ description: 'Whether commits are deployed with their submodules; absent: no' })),
     notifyOnFail: OneOf(['default', 'notify', 'ignore']),
     rootDir: Type.String(),
     serviceDetails: ServiceDetails,

@@ -14,12 +14,20 @@ const USERS_ALONE_TO_READ = 0o600
 /** Above all attributes that a repository can have: its files are packed as they are, and all of them. */
 const PLAIN = '* -text -eol -ident -filter -working-tree-encoding -export-ignore -export-subst\n'
 
-/** A folder for git's user, for as long as `run` takes. What root writes there it writes before git does. */
-export async function inGitFolder<T>(
-  { db, paths }: Pick<AppContext, 'db' | 'paths'>,
-  remote: Remote,
-  run: (folder: string) => Promise<T>,
-): Promise<T> {
+type Given = Pick<AppContext, 'db' | 'paths'>
+
+/** A folder for git's user, for as long as `run` takes. */
+export async function inGitFolder<T>(context: Given, remote: Remote, run: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await openGitFolder(context, remote)
+  try {
+    return await run(folder)
+  } finally {
+    await closeGitFolder(folder)
+  }
+}
+
+/** A new folder for git's user, to be closed. What root writes there it writes before git does. */
+export async function openGitFolder({ db, paths }: Given, remote: Remote): Promise<string> {
   const uid = gitUid(db)
   const folder = join(paths.fetches, crypto.randomUUID())
   try {
@@ -28,11 +36,16 @@ export async function inGitFolder<T>(
     for (const [name, content] of filesFor(remote)) await giveFile(join(folder, name), content, uid)
     if (remote.kind === 'ssh') await writeFile(namesFile(folder), `cpd:x:${uid}:${uid}::/nonexistent:/bin/false\n`)
     await ensureFolder(folder, USERS_ALONE, { uid, gid: uid })
-    return await run(folder)
-  } finally {
-    await rm(namesFile(folder), { force: true })
-    await removeTree(folder)
+    return folder
+  } catch (error) {
+    await closeGitFolder(folder)
+    throw error
   }
+}
+
+export async function closeGitFolder(folder: string): Promise<void> {
+  await rm(namesFile(folder), { force: true })
+  await removeTree(folder)
 }
 
 /** Names git's user, without which ssh does not run. Stands beside the folder, where root alone writes. */
