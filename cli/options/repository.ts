@@ -9,6 +9,7 @@ export interface RepositoryOptions {
   autoDeploy?: ServicePatch['autoDeployTrigger']
   filter?: string[]
   filterIgnore?: string[]
+  submodules?: boolean
 }
 
 export const addRepositoryOptions = (command: Command): Command =>
@@ -24,9 +25,11 @@ export const addRepositoryOptions = (command: Command): Command =>
     )
     .option('--filter <globs>', 'Paths that a push has to change to be deployed, such as apps/web/**', gather)
     .option('--filter-ignore <globs>', 'Paths whose change alone deploys nothing, such as docs/**', gather)
+    .option('--submodules', 'Deploy a commit with the submodules that it names')
+    .option('--no-submodules', 'Leave the folders of submodules empty')
 
-export function repositoryInput({ repo, branch, autoDeploy, filter, filterIgnore }: RepositoryOptions) {
+export function repositoryInput({ repo, branch, autoDeploy, filter, filterIgnore, submodules }: RepositoryOptions) {
   const buildFilter =
     filter === undefined && filterIgnore === undefined ? undefined : present({ paths: filter, ignoredPaths: filterIgnore })
-  return present({ repo, branch, autoDeployTrigger: autoDeploy, buildFilter })
+  return present({ repo, branch, autoDeployTrigger: autoDeploy, buildFilter, submodules })
 }
