@@ -32,7 +32,12 @@ export const lookAt = (db: Database, of: LookedAt): BranchLook | undefined =>
 /** Writes down how a look went, in place of the one before. */
 export const putLook = (db: Database, look: BranchLook): void => looks.put(db, look)
 
-/** Writes down where a branch stands, null where it is gone, so that no look takes that for news. The next look stays when it was. */
+/**
+ * Writes down where a branch stands, null where it is gone, so that no look takes that for news. The next look stays when it was, and is due
+ * where the last one has failed: what was in its way is gone.
+ */
 export function noteCommit(db: Database, of: LookedAt, commitId: string | null): void {
-  putLook(db, { ...of, commitId, problem: null, failures: 0, nextAt: lookAt(db, of)?.nextAt ?? 0 })
+  const before = lookAt(db, of)
+  const nextAt = before === undefined || before.failures > 0 ? 0 : before.nextAt
+  putLook(db, { ...of, commitId, problem: null, failures: 0, nextAt })
 }

@@ -8,6 +8,7 @@ import type { DeployKey } from '../../../../../shared/deploy-key.ts'
 import { allCommandLines, filesWith } from '../../../../security/data-files.ts'
 import { anyApp, type GitWorld, startGitWorld } from '../../../../support/git-services.ts'
 import type { TestService } from '../../../../support/service.ts'
+import { filesOfSource } from '../../../../support/source-files.ts'
 import { type SshServer, startSshServer } from '../../../../support/ssh-server.ts'
 
 let world: GitWorld
@@ -62,6 +63,33 @@ test('its branch is looked at, and what is new there deploys', async () => {
   expect(await look(service)).toMatchObject({ commitId: next })
   const { body } = await service.ask<{ deploy: Deploy }[]>('/deploys')
   expect(await service.ends(body[0]?.deploy.id ?? '')).toMatchObject({ status: 'live', commit: { id: next } })
+})
+
+test('looks that failed before the server had the key put off no look once a deploy was let in', async () => {
+  const { service } = await made('early')
+  server.letIn()
+  expect(await look(service)).toMatchObject({
+    failures: expect.any(Number),
+    problem: expect.stringContaining('does not let the service in'),
+  })
+  server.letIn((await keyOf(service)).publicKey)
+  await world.deploy(service)
+  const { repo: repository } = (await service.ask<{ repo: string }>('')).body
+  const known = lookAt(world.platform.context.db, { serviceId: service.id, repository, branch: 'main' })
+  expect(known).toMatchObject({ failures: 0, problem: null, nextAt: 0 })
+})
+
+test('a submodule beside it is let in by the same key', async () => {
+  const { repository, service } = await made('outer')
+  const commitId = server.make('inner').commit({ 'inner.txt': 'within' })
+  repository.commit({ ...anyApp, '.gitmodules': '[submodule "inner"]\n\tpath = inner\n\turl = ../inner\n' })
+  const entries = repository.git(['ls-tree', 'main']).split('\n')
+  const tree = repository.git(['mktree', '--missing'], `${[...entries, `160000 commit ${commitId}\tinner`].join('\n')}\n`)
+  repository.git(['update-ref', 'refs/heads/main', repository.git(['commit-tree', tree, '-m', 'With it'])])
+  await service.ask('', { method: 'PATCH', json: { submodules: true } })
+  const deploy = await world.deploy(service)
+  expect(deploy).toMatchObject({ status: 'live' })
+  expect(await filesOfSource(world.platform.context, deploy)).toMatchObject({ 'inner/inner.txt': 'within' })
 })
 
 test('the key of another service opens nothing, nor one that was replaced', async () => {
