@@ -26,10 +26,10 @@ beforeEach(() => server.letIn())
 const keyOf = async (service: TestService): Promise<DeployKey> => (await service.ask<DeployKey>('/deploy-key')).body
 
 /** A service of a new repository, which its key opens. */
-async function made(name: string) {
+async function made(name: string, body: Record<string, unknown> = { autoDeploy: 'no' }) {
   const repository = server.make(name)
   const commit = repository.commit(anyApp)
-  const { service, deployId } = await world.make(repository.url, { branch: 'main' })
+  const { service, deployId } = await world.make(repository.url, { branch: 'main', ...body })
   expect(deployId).toBeUndefined()
   server.letIn((await keyOf(service)).publicKey)
   return { repository, commit, service }
@@ -57,7 +57,7 @@ test('a service is let in by its own key, and its deploy tells what the server i
 })
 
 test('its branch is looked at, and what is new there deploys', async () => {
-  const { repository, commit, service } = await made('looked-at')
+  const { repository, commit, service } = await made('looked-at', {})
   expect(await look(service)).toMatchObject({ commitId: commit, problem: null })
   const next = repository.commit({ ...anyApp, next: 'yes' })
   expect(await look(service)).toMatchObject({ commitId: next })

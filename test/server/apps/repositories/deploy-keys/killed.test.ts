@@ -36,7 +36,8 @@ const clients = (): string[] =>
 test('a control plane that is killed while a server keeps it waiting leaves no key and no client, and deploys once it is there again', async () => {
   const repository = server.make('slow')
   const commit = repository.commit({ 'index.html': 'here' })
-  const details = { serviceDetails: { publishPath: '.' } }
+  // No look at the branch has a folder of its own meanwhile.
+  const details = { autoDeploy: 'no', serviceDetails: { publishPath: '.' } }
   const serviceId = await createService(plane, { name: 'slow', type: 'static_site', repo: repository.url, ...details })
   server.letIn((await ask<DeployKey>(`${serviceId}/deploy-key`)).publicKey)
   await server.answerWith('sleep 60')
