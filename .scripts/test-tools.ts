@@ -22,6 +22,8 @@ const debianPackages: Record<string, string> = {
   promtool: 'prometheus',
   python3: 'python3-venv',
   setpriv: 'util-linux',
+  ssh: 'openssh-client',
+  sshd: 'openssh-server',
   'systemd-analyze': 'systemd',
   // Programs of ours for the other processor are assembled and run as well.
   'aarch64-linux-gnu-as': 'binutils-aarch64-linux-gnu',

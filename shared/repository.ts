@@ -1,7 +1,7 @@
 /** A git repository as one names it: by https, or by ssh. */
 export type RepositoryUrl =
   | { scheme: 'https' | 'http'; host: string; port: number | undefined; path: string; href: string }
-  | { scheme: 'ssh'; host: string; port: number | undefined; path: string; user: string }
+  | { scheme: 'ssh'; host: string; port: number | undefined; path: string; user: string; href: string }
 
 const MAX_URL_CHARS = 1024
 const HOST = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/
@@ -14,10 +14,10 @@ const SCP_FORM = /^([^@/:]+)@([^:/]+):(?!\/\/)(.+)$/
 export function parseRepositoryUrl(text: string): RepositoryUrl | undefined {
   if (text.length > MAX_URL_CHARS || /[^!-~]/.test(text)) return undefined
   const scp = SCP_FORM.exec(text)
-  if (scp !== null) return sshUrl({ user: scp[1] ?? '', host: scp[2] ?? '', port: '', path: scp[3] ?? '' })
+  if (scp !== null) return sshUrl({ user: scp[1] ?? '', host: scp[2] ?? '', port: '', path: scp[3] ?? '' }, scpForm)
   const url = /^(?:https?|ssh):\/\//i.test(text) && URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || url.password !== '' || url.search !== '' || url.hash !== '') return undefined
-  if (url.protocol === 'ssh:') return sshUrl({ user: url.username, host: url.hostname, port: url.port, path: url.pathname })
+  if (url.protocol === 'ssh:') return sshUrl({ user: url.username, host: url.hostname, port: url.port, path: url.pathname }, urlForm)
   return url.username === '' ? webUrl(url) : undefined
 }
 
@@ -29,11 +29,17 @@ function webUrl(url: URL): RepositoryUrl | undefined {
   return { scheme, host, port: portOf(url.port), path, href: `${url.origin}${path}` }
 }
 
-function sshUrl({ user, host: written, port, path }: Record<'user' | 'host' | 'port' | 'path', string>): RepositoryUrl | undefined {
+type SshParts = Record<'user' | 'host' | 'port' | 'path', string>
+
+function sshUrl({ user, host: written, port, path }: SshParts, form: (parts: SshParts) => string): RepositoryUrl | undefined {
   const host = written.toLowerCase()
   if (!USER.test(user) || !HOST.test(host) || !isPath(path)) return undefined
-  return { scheme: 'ssh', host, port: portOf(port), path, user }
+  return { scheme: 'ssh', host, port: portOf(port), path, user, href: form({ user, host, port, path }) }
 }
+
+/** Paths of this form begin at the home of the user, those of the other at the root. */
+const scpForm = ({ user, host, path }: SshParts): string => `${user}@${host}:${path}`
+const urlForm = ({ user, host, port, path }: SshParts): string => `ssh://${user}@${host}${port === '' ? '' : `:${port}`}${path}`
 
 const portOf = (port: string): number | undefined => (port === '' ? undefined : Number(port))
 const isThisMachine = (host: string): boolean => host === 'localhost' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)

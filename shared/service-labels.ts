@@ -22,7 +22,7 @@ export const labelInputs = {
     Type.String({
       maxLength: 1024,
       pattern: '^(?:https?://[A-Za-z0-9._:-]+(?:/[!-~]*)?|ssh://[!-~]+|[A-Za-z0-9._]+@[!-~]+)?$',
-      description: 'https URL of the repository that it is deployed from, without a name or password in it',
+      description: 'URL of the repository that it is deployed from, by https or ssh, without a password in it',
       examples: ['https://github.com/acme/shop'],
     }),
   ),
@@ -42,6 +42,9 @@ export const labelInputs = {
       { description: 'Which changed paths have a push deployed, as globs from the root of the repository; default: all in rootDir' },
     ),
   ),
+  submodules: Type.Optional(
+    Type.Boolean({ description: 'Whether a commit is deployed with the submodules that it names; default: false' }),
+  ),
 }
 
 export const AutoDeployTrigger = OneOf(autoDeployTriggers)
@@ -52,6 +55,7 @@ export const ServiceLabels = Type.Object({
   branch: Type.String(),
   autoDeployTrigger: AutoDeployTrigger,
   buildFilter: BuildFilter,
+  submodules: Type.Boolean(),
 })
 export type ServiceLabels = Static<typeof ServiceLabels>
 
@@ -61,4 +65,5 @@ export const defaultLabels: ServiceLabels = {
   branch: '',
   autoDeployTrigger: 'off',
   buildFilter: { paths: [], ignoredPaths: [] },
+  submodules: false,
 }

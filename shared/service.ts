@@ -80,6 +80,7 @@ export const Service = Type.Object(
     branch: optional(Type.String()),
     buildFilter: optional(BuildFilter),
     repositoryState: optional(RepositoryState),
+    submodules: optional(Type.Boolean({ description: 'Whether commits are deployed with their submodules; absent: no' })),
     notifyOnFail: OneOf(['default', 'notify', 'ignore']),
     rootDir: Type.String(),
     serviceDetails: ServiceDetails,

@@ -18,6 +18,7 @@ import { printList } from '../session/output.ts'
 import { confirmByName } from '../session/prompt.ts'
 import type { Column } from '../terminal/table.ts'
 import { clean } from '../terminal/text.ts'
+import { addDeployKeyCommand, showKeyIfBySsh } from './deploy-key.ts'
 import { printService, stateOf } from './service-fields.ts'
 import { addOperationCommands } from './service-operations.ts'
 
@@ -65,6 +66,7 @@ export function addServiceCommands(program: Command, start: Start): void {
     .option('-y, --yes', 'Do not ask')
     .action((name: string, options: { yes?: boolean }, command: Command) => remove(start(command), name, options.yes === true))
   addOperationCommands(services, start)
+  addDeployKeyCommand(services, start)
 }
 
 interface ListOptions extends PlaceOptions {
@@ -128,6 +130,7 @@ async function create(context: Context, name: string, options: CreateOptions): P
     )
     return
   }
+  if (created.service.repo !== undefined) return await showKeyIfBySsh(context, created.service)
   context.print(clean`Deploy to it from its folder: cpctl deploy --service ${created.service.name}`)
 }
 
@@ -144,6 +147,7 @@ async function update(context: Context, name: string, options: UpdateOptions): P
   const { name: _, ...settings } = options
   const remark = isPartOfRelease(settings) ? ' The change takes effect with its next deploy.' : ''
   context.print(clean`Updated ${updated.name}.${remark}`)
+  if (options.repo !== undefined) await showKeyIfBySsh(context, updated)
 }
 
 async function remove(context: Context, name: string, isConfirmed: boolean): Promise<void> {

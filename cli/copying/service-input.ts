@@ -22,10 +22,10 @@ export interface CopyAt {
 }
 
 export function inputOfCopy({ service, envVars, secretFiles }: Original, { name, environmentId, missing, ids }: CopyAt): ServiceCreate {
-  const { type, rootDir, repo, branch, buildFilter, autoDeploy, autoDeployTrigger } = service
+  const { type, rootDir, repo, branch, buildFilter, submodules, autoDeploy, autoDeployTrigger } = service
   return {
     ...{ type, name, environmentId },
-    ...present({ rootDir: rootDir === '' ? undefined : rootDir, repo, branch, buildFilter, autoDeploy, autoDeployTrigger }),
+    ...present({ rootDir: rootDir === '' ? undefined : rootDir, repo, branch, buildFilter, submodules, autoDeploy, autoDeployTrigger }),
     envVars: envVars.map((variable) => copyOfVariable(variable, { missing, ids })),
     secretFiles: secretFiles.map(({ name: file, content }) => ({ name: file, content })),
     serviceDetails: detailsOfCopy(service),

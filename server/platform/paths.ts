@@ -83,6 +83,8 @@ export interface ServicePaths {
   releases: string
   builds: string
   cache: string
+  /** What was pushed here by git. */
+  git: string
   home: string
   tmp: string
   /** Secret files of running releases, in clear, readable by the service's user alone. */
@@ -103,6 +105,7 @@ export function servicePathsOf(paths: Paths, serviceId: string): ServicePaths {
     releases: join(root, 'releases'),
     builds: join(root, 'builds'),
     cache: join(root, 'cache'),
+    git: join(root, 'git'),
     home: join(root, 'home'),
     tmp: join(root, 'tmp'),
     secrets: join(root, 'secrets'),

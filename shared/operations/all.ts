@@ -6,6 +6,7 @@ import { authOperations } from './auth.ts'
 import { backupOperations } from './backups.ts'
 import { certificateOperations } from './certificates.ts'
 import { deployHookOperations } from './deploy-hooks.ts'
+import { deployKeyOperations } from './deploy-keys.ts'
 import { deployOperations } from './deploys.ts'
 import { deviceOperations } from './device.ts'
 import { diskOperations } from './disks.ts'
@@ -57,6 +58,7 @@ export const operations = {
   ...webhookOperations,
   ...deployOperations,
   ...deployHookOperations,
+  ...deployKeyOperations,
   ...gitOperations,
   ...sourceHostOperations,
   ...jobOperations,

@@ -3,6 +3,7 @@ const names = [
   'deploy',
   'install',
   'git-push',
+  'git-fetch',
   'toolchains',
   'instance-start',
   'api',

@@ -178,6 +178,10 @@ describe('changing services', () => {
     expect(stdout).toContain('Deploy dep-0b1c2d3e4f5g6h7i8j9k fetches https://example.com/acme/shop. Follow it: cpctl logs web')
     await cli('services', 'update', 'web', '--branch', 'next')
     expect(received().at(-1)?.body).toEqual({ branch: 'next' })
+    await cli('services', 'update', 'web', '--submodules')
+    expect(received().at(-1)?.body).toEqual({ submodules: true })
+    await cli('services', 'update', 'web', '--no-submodules')
+    expect(received().at(-1)?.body).toEqual({ submodules: false })
   })
 
   test('create sends the settings where their type has them', async () => {

@@ -89,7 +89,7 @@ test('S1: the scripts are constants', () => {
   const scripts = withShell.flatMap((path) =>
     [...codeOf(path).matchAll(/const [A-Z_]+ = (?:String\.raw)?`([^`]*)`/g)].map(([, script = '']) => script),
   )
-  expect(scripts.length).toBe(9)
+  expect(scripts.length).toBe(10)
   const inserted = scripts.flatMap((script) => [...script.matchAll(/(?<!\\)\$\{([\w.]+)\}/g)].map(([, name]) => name))
   // They are names of files and folders, and constants themselves.
   expect([...new Set(inserted)].sort()).toEqual(['LEAVE_STEPS', 'MONITOR_FILE', 'SHOWN', 'SHOWN.folder', 'SHOWN.programs', 'SHOWN_AT'])

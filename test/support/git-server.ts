@@ -15,8 +15,8 @@ export interface GitServer {
   fetches: number
   /** Credentials that private repositories are read with, `user:password`, by their names. */
   private: Map<string, string>
-  /** Answers all requests in git's place. */
-  answer: ((request: Request) => Response) | undefined
+  /** Answers requests in git's place; undefined for one has git answer it. */
+  answer: ((request: Request) => Response | undefined) | undefined
   make(name: string): TestRepository
   close(): Promise<void>
 }
@@ -67,7 +67,8 @@ async function serve(server: GitServer, request: Request): Promise<Response> {
   const authorization = request.headers.get('authorization') ?? undefined
   server.authorizations.push(authorization)
   if (pathname.endsWith('git-upload-pack')) server.fetches += 1
-  if (server.answer !== undefined) return server.answer(request)
+  const given = server.answer?.(request)
+  if (given !== undefined) return given
   const wanted = server.private.get(pathname.split('/')[1] ?? '')
   if (wanted !== undefined && authorization !== `Basic ${Buffer.from(wanted).toString('base64')}`)
     return new Response('No.', { status: 401, headers: { 'www-authenticate': 'Basic realm="git"' } })
@@ -98,7 +99,7 @@ function answerOf(output: Uint8Array<ArrayBuffer>): Response {
   return new Response(output.slice(end + 4), { status, headers: headers.filter(([name]) => name !== 'Status') })
 }
 
-function makeRepository(folder: string, url: string): TestRepository {
+export function makeRepository(folder: string, url: string): TestRepository {
   const run = (args: readonly string[], { input, env = {} }: { input?: string | Uint8Array; env?: Record<string, string> } = {}) => {
     const { exitCode, stdout, stderr } = Bun.spawnSync(['git', '-C', folder, ...args], {
       env: { ...plainEnv, ...identity, ...env },

@@ -18,6 +18,7 @@ import { createPostgresTunnelRoutes } from '../../apps/postgres/tunnel/routes.ts
 import { environmentRoutes } from '../../apps/projects/routes/environment-routes.ts'
 import { projectRoutes } from '../../apps/projects/routes/routes.ts'
 import { replicationRoutes } from '../../apps/replication/routes.ts'
+import { deployKeyRoutes } from '../../apps/repositories/deploy-keys/routes.ts'
 import { edgeRuleRoutes } from '../../apps/services/routes/edge-rule-routes.ts'
 import { serviceRoutes } from '../../apps/services/routes/routes.ts'
 import { settingRoutes } from '../../apps/services/routes/settings-routes.ts'
@@ -226,6 +227,7 @@ function handlersOf(context: ApiContext): Handlers<OperationId, ApiContext> {
     ...metricRoutes,
     ...createShellRoutes(context),
     ...createDeployHookRoutes(context),
+    ...deployKeyRoutes,
     ...auditRoutes,
     ...createHealthRoutes(checkHealth),
   }

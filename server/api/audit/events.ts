@@ -131,6 +131,8 @@ export const auditEvents: AuditEvents<ApiContext> = {
   gitUploadPack: { event: 'source.fetched', ...service, isChange: () => false },
   gitReceivePack: { event: 'source.pushed' },
   rotateDeployHook: { event: 'deploy_hook.rotated', ...service },
+  rotateDeployKey: { event: 'deploy_key.rotated', ...service },
+  forgetHostKeys: { event: 'deploy_key.host_keys_forgotten', ...service },
   connectGitea: { event: 'sourcehost.connected' },
   disconnectSourceHost: { event: 'sourcehost.disconnected', target: ({ params }) => params.installationId },
   completeGithubApp: { event: 'sourcehost.app_created' },

@@ -45,15 +45,16 @@ export const putLook = (db: Database, look: BranchLook): void => looks.put(db, l
 export const BRANCH_GONE = 'The branch is not in the repository.'
 
 /**
- * Writes down where a branch stands at `now`, null where it is gone, so that no look takes that for news. The next look stays when it was, and
- * what keeps git out goes on: a host tells of pushes to a repository that it does not let us into any more.
+ * Writes down where a branch stands at `now`, null where it is gone, so that no look takes that for news. The next look stays when it was, and is
+ * due where the last one has failed. What keeps git out goes on: a host tells of pushes to a repository that it does not let us into any more.
  */
 export function noteCommit(db: Database, of: LookedAt, { commitId, now }: { commitId: string | null; now: number }): void {
   const before = lookAt(db, of)
   const isKeptOut = before !== undefined && before.problem !== null && before.problem !== BRANCH_GONE
   const state = isKeptOut ? before : commitId === null ? { problem: BRANCH_GONE, problemSince: now } : noProblem
   const isTold = isTroubleTold(db, of.serviceId)
-  putLook(db, { ...of, failures: 0, ...state, isTold, commitId, nextAt: before?.nextAt ?? 0 })
+  const nextAt = before === undefined || before.failures > 0 ? 0 : before.nextAt
+  putLook(db, { ...of, failures: 0, ...state, isTold, commitId, nextAt })
 }
 
 const noProblem = { problem: null, problemSince: null }

@@ -3,10 +3,13 @@ import { isRefName, parseRepositoryUrl } from '../../../shared/repository.ts'
 import type { Service, ServicePatch } from '../../../shared/service.ts'
 import type { ServiceLabels } from '../../../shared/service-labels.ts'
 
-type LabelsInput = Pick<ServicePatch, 'repo' | 'branch' | 'autoDeploy' | 'autoDeployTrigger' | 'buildFilter' | 'serviceDetails'>
+type LabelsInput = Pick<
+  ServicePatch,
+  'repo' | 'branch' | 'autoDeploy' | 'autoDeployTrigger' | 'buildFilter' | 'submodules' | 'serviceDetails'
+>
 
 export function applyLabels(labels: ServiceLabels, input: LabelsInput): ServiceLabels {
-  const { repo = labels.repo, branch = labels.branch, buildFilter, serviceDetails } = input
+  const { repo = labels.repo, branch = labels.branch, buildFilter, submodules = labels.submodules, serviceDetails } = input
   refuseBad(input)
   return {
     region: serviceDetails?.region ?? labels.region,
@@ -14,22 +17,25 @@ export function applyLabels(labels: ServiceLabels, input: LabelsInput): ServiceL
     branch,
     autoDeployTrigger: input.autoDeployTrigger ?? triggerAfter(isNew(labels, repo) ? 'commit' : labels.autoDeployTrigger, input.autoDeploy),
     buildFilter: buildFilter === undefined ? labels.buildFilter : { paths: [], ignoredPaths: [], ...buildFilter },
+    submodules,
   }
 }
 
 /** What comes to a repository is deployed unless somebody says otherwise, as on Render. */
 const isNew = (labels: ServiceLabels, repo: string): boolean => labels.repo === '' && repo !== ''
 
+const USABLE_URLS =
+  'Give the URL of the repository, without a password in it: https://github.com/acme/shop, git@git.example.com:acme/shop.git or ssh://git@git.example.com:2222/acme/shop.git.'
+
 function refuseBad({ repo = '', branch = '' }: LabelsInput): void {
-  if (repo !== '' && parseRepositoryUrl(repo)?.scheme !== 'https' && parseRepositoryUrl(repo)?.scheme !== 'http')
-    throw invalidValue('/repo', 'Give the https URL of the repository, without a name or password in it: https://github.com/acme/shop.')
+  if (repo !== '' && parseRepositoryUrl(repo) === undefined) throw invalidValue('/repo', USABLE_URLS)
   if (branch !== '' && !isRefName(branch)) throw invalidValue('/branch', 'This can be no branch of git. Give its name, such as main.')
 }
 
-type ShownLabels = Pick<Service, 'autoDeploy' | 'autoDeployTrigger' | 'repo' | 'branch' | 'buildFilter'>
+type ShownLabels = Pick<Service, 'autoDeploy' | 'autoDeployTrigger' | 'repo' | 'branch' | 'buildFilter' | 'submodules'>
 
 /** Clients that have set a filter without paths expect to read none. */
-export function presentLabels({ repo, branch, autoDeployTrigger, buildFilter }: ServiceLabels): ShownLabels {
+export function presentLabels({ repo, branch, autoDeployTrigger, buildFilter, submodules }: ServiceLabels): ShownLabels {
   const isFiltered = buildFilter.paths.length + buildFilter.ignoredPaths.length > 0
   return {
     autoDeploy: autoDeployTrigger === 'off' ? 'no' : 'yes',
@@ -37,6 +43,7 @@ export function presentLabels({ repo, branch, autoDeployTrigger, buildFilter }: 
     ...(repo !== '' && { repo }),
     ...(branch !== '' && { branch }),
     ...(isFiltered && { buildFilter }),
+    ...(submodules && { submodules }),
   }
 }
 

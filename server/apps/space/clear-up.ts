@@ -8,7 +8,10 @@ import { pruneReleases } from '../deploys/prune.ts'
 /** Less than this is not worth a rollback that can then not be made. */
 const WORTH: Record<Unit, number> = { bytes: 1024 * 1024, files: 100 }
 
-/** Returns whether removing what is kept for the service that has most gave anything back. */
+/**
+ * Returns whether removing what is kept for the service that has most gave anything back. The history that was pushed to one counts in what it
+ * has, and stays: nobody else may have it.
+ */
 export async function clearUpAfterFullest(context: AppContext, unit: Unit): Promise<boolean> {
   const before = await keptOf(context, unit)
   for (const [id, held] of [...before].toSorted(([, a], [, b]) => b - a)) {
@@ -25,8 +28,8 @@ export async function clearUpAfterFullest(context: AppContext, unit: Unit): Prom
 
 async function keptOf(context: AppContext, unit: Unit, ids = readdirSync(context.paths.services)): Promise<Map<string, number>> {
   const foldersOf = (id: string) => {
-    const { sources, builds } = servicePathsOf(context.paths, id)
-    return [sources, builds]
+    const { sources, builds, git } = servicePathsOf(context.paths, id)
+    return [sources, builds, git]
   }
   const artifacts = await context.artifacts.sizes(ids, unit, context.stopping)
   const sizes = await measureFolders(ids.flatMap(foldersOf), unit, context.stopping)

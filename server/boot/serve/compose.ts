@@ -1,5 +1,6 @@
 import { datastoreById, isDatastore } from '../../apps/datastores/store.ts'
 import { createLinkPublisher } from '../../apps/private-network/publish.ts'
+import { deployKeyCredentials } from '../../apps/repositories/deploy-keys/operations.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { passOverUsedUids } from '../../apps/services/user-ids.ts'
 import { hostCredentials } from '../../apps/source-hosts/hosts/credential.ts'
@@ -126,7 +127,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     ingressProof: ensureIngressProof(paths.ingressProof),
     hasCertificate: (host: string) => hasCertificate(kept.db, host),
     belongings: serviceBelongings,
-    credentials: [hostCredentials({ ...basis, ...kept, ...outward, ...parts })],
+    credentials: [hostCredentials({ ...basis, ...kept, ...outward, ...parts }), deployKeyCredentials({ ...basis, ...kept })],
     whereabouts: hostWhereabouts({ ...basis, ...kept, ...outward, ...parts }),
     logins: createThrottle(loginLimits(config.CP_LOGIN_LIMIT), basis.now),
     exitReasons: createExitReasons(),

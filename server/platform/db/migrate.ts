@@ -49,6 +49,7 @@ import sourceHosts from './migrations/0045_source_hosts.sql' with { type: 'text'
 import commitReports from './migrations/0046_commit_reports.sql' with { type: 'text' }
 import checkWaits from './migrations/0047_check_waits.sql' with { type: 'text' }
 import repositoryStates from './migrations/0048_repository_states.sql' with { type: 'text' }
+import deployKeys from './migrations/0049_deploy_keys.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -100,6 +101,7 @@ const migrations: Migration[] = [
   { version: 46, up: [commitReports], down: '' },
   { version: 47, up: [checkWaits], down: '' },
   { version: 48, up: [repositoryStates], down: '' },
+  { version: 49, up: [deployKeys], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

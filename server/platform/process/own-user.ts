@@ -8,6 +8,8 @@ export interface OwnTool {
   uid: number
   folder: string
   name: string
+  /** File to show as /etc/passwd, for programs that run for no user without a name. It stands where root alone writes. */
+  names?: string
   args: readonly string[]
 }
 
@@ -25,8 +27,24 @@ mount --bind "$2" ${SHOWN.folder}
 shift 2
 exec "$@"`
 
+const NAMES_SCRIPT = `set -eu
+mount --bind "$1" /etc/passwd
+shift
+exec "$@"`
+
 /** They end with us, and gain nothing by what a server that was taken over tells them. */
-export function toolCommand({ programs, uid, folder, name, args }: OwnTool): string[] {
+export function toolCommand({ names, ...tool }: OwnTool): string[] {
+  const argv = commandOf(tool)
+  return isRoot && names !== undefined ? [...WITH_NAMES, '/bin/sh', '-c', NAMES_SCRIPT, 'sh', names, ...argv] : argv
+}
+
+/** A child of the tool may outlive it by itself, such as an ssh whose server goes on talking, and ends with this namespace. */
+const WITH_NAMES = [
+  ...['/usr/bin/setpriv', '--pdeathsig=KILL', '--'],
+  ...['/usr/bin/unshare', '--mount', '--pid', '--fork', '--kill-child', '--propagation=slave', '--'],
+]
+
+function commandOf({ programs, uid, folder, name, args }: Omit<OwnTool, 'names'>): string[] {
   if (!isRoot) return ['/usr/bin/setpriv', ...LEAST, '--', programOf(programs, name), ...args]
   const user = [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--inh-caps=-all', '--bounding-set=-all']
   const asUser = ['/usr/bin/setpriv', ...user, ...LEAST, '--']

@@ -12,6 +12,7 @@ export function findSealed(db: Database): string | undefined {
        UNION ALL SELECT key_sealed FROM acme_accounts
        UNION ALL SELECT secret_sealed FROM webhooks
        UNION ALL SELECT token_sealed FROM deploy_hooks
+       UNION ALL SELECT private_key_sealed FROM deploy_keys
        UNION ALL SELECT secrets_sealed FROM source_host_apps
        UNION ALL SELECT secrets_sealed FROM source_host_installations WHERE secrets_sealed IS NOT NULL
        UNION ALL SELECT coalesce(slack_url_sealed, discord_url_sealed) FROM notification_settings WHERE coalesce(slack_url_sealed, discord_url_sealed) IS NOT NULL

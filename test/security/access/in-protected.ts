@@ -136,6 +136,9 @@ export const inProtected: Record<OfPlaced | Declared, InProtected> = {
   gitReceivePack: 'allowed',
   getDeployHook: 'allowed',
   rotateDeployHook: 'allowed',
+  getDeployKey: 'allowed',
+  rotateDeployKey: 'allowed',
+  forgetHostKeys: 'allowed',
   listDeploys: 'allowed',
   // The source of another service shows what that runs.
   createDeploy: { depends: { uses: ['sourceId', 'foreignSourceId'], json: ({ foreignSourceId }) => ({ sourceId: foreignSourceId }) } },

@@ -1,6 +1,5 @@
 /** The repository of a service, in which everything is done by git. Each call can be made again after a kill. */
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { AppError } from '../../../../shared/error.ts'
 import { type Paths, servicePathsOf } from '../../../platform/paths.ts'
 import { ensureFolder, ensureServiceFolders } from '../../../platform/service-folders.ts'
@@ -29,7 +28,7 @@ interface Owned {
 
 export const repositoryOf = (paths: Paths, { id, uid }: Owned): Repository => ({
   serviceId: id,
-  folder: join(servicePathsOf(paths, id).root, 'git'),
+  folder: servicePathsOf(paths, id).git,
   uid,
 })
 

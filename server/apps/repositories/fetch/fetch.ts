@@ -10,14 +10,15 @@ import type { AppContext } from '../../context.ts'
 import type { StoredService } from '../../services/store.ts'
 import { takeSource } from '../../sources/operations.ts'
 import { type StoredSource, sourceOfCommit } from '../../sources/store.ts'
+import { type Pack, packCommit } from '../git/archive.ts'
 import type { Remote } from '../git/environment.ts'
+import { type CommitAt, fetchCommit } from '../git/fetch-commit.ts'
 import { findRef } from '../git/find-ref.ts'
 import { inGitFolder } from '../git/folder.ts'
 import { readCommit } from '../git/read-commit.ts'
 import { openRemote } from '../git/remote.ts'
-import { runGit } from '../git/run.ts'
-import { packCommit } from './pack.ts'
 import { remarksOn } from './remarks.ts'
+import { packWithSubmodules } from './submodules/pack.ts'
 
 export interface WantedCommit {
   service: StoredService
@@ -33,8 +34,8 @@ const roomForFetch = { what: 'what is fetched', advice: 'Its operator has to fre
 export function fetchSource(context: AppContext, wanted: WantedCommit): Promise<void> {
   return whileThereIsRoom(context, roomForFetch, async (short) => {
     const signal = AbortSignal.any([wanted.signal, short])
-    const { workspaceId, labels } = wanted.service
-    const remote = await openRemote(context, { workspaceId, url: labels.repo }, signal)
+    const { id: serviceId, workspaceId, labels } = wanted.service
+    const remote = await openRemote(context, { workspaceId, serviceId, url: labels.repo, remark: wanted.remark }, signal)
     await inGitFolder(context, remote, (folder) => fetchInto(context, { ...wanted, signal }, { folder, remote }))
   })
 }
@@ -46,11 +47,12 @@ interface Place {
 
 async function fetchInto(context: AppContext, wanted: WantedCommit, { folder, remote }: Place): Promise<void> {
   const { service, signal } = wanted
-  const { repo, branch } = service.labels
+  const { repo, branch, submodules } = service.labels
   const ref = wanted.ref || branch
   const commitId = await findRef(context, { folder, remote, ref, signal })
   if (commitId === undefined) throw noSuchRef(repo, ref)
-  const repository = repositoryKey(repo) ?? ''
+  // What was kept without its submodules is another source.
+  const repository = `${repositoryKey(repo) ?? ''}${submodules ? ' with submodules' : ''}`
   const kept = sourceOfCommit(context.db, service.id, { repository, commitId })
   if (kept === undefined) await takeCommit(context, wanted, { folder, remote, commitId, repository })
   else context.db.transaction(() => wanted.onKept(kept))()
@@ -64,20 +66,16 @@ const noSuchRef = (url: string, ref: string): AppError =>
       : `${url} has no branch or tag ${ref}; it may have been renamed or deleted. A commit is named by its whole id.`,
   )
 
-interface Found extends Place {
-  commitId: string
+interface Found extends CommitAt {
   repository: string
 }
 
-async function takeCommit(context: AppContext, { service, signal, remark, onKept }: WantedCommit, found: Found): Promise<void> {
+async function takeCommit(context: AppContext, wanted: WantedCommit, found: Found): Promise<void> {
+  const { service, signal, onKept } = wanted
   const { folder, remote, commitId, repository } = found
-  const git = (args: readonly string[], at?: Remote) =>
-    runGit(context, { folder, args: ['-C', folder, ...args], signal, ...(at && { remote: at }) })
-  await git(['init', '--quiet', '--bare', '--template=', `--object-format=${commitId.length === SHA1_CHARS ? 'sha1' : 'sha256'}`])
-  await git(['fetch', '--quiet', '--depth=1', '--no-tags', '--no-recurse-submodules', '--', remote.url.href, commitId], remote)
+  await fetchCommit(context, { folder, remote, commitId, signal })
   const commit = await readCommit(context, { folder, commitId, signal })
-  for (const text of await remarksOn(context, { folder, commitId, signal })) remark(text)
-  const pack = packCommit(context, { folder, commitId, signal })
+  const pack = await packOf(context, wanted, found)
   try {
     await takeSource(context, {
       ...{ service, signal, body: pack.body, contentType: 'application/gzip' },
@@ -93,7 +91,15 @@ async function takeCommit(context: AppContext, { service, signal, remark, onKept
   }
 }
 
-const SHA1_CHARS = 40
+async function packOf(context: AppContext, wanted: WantedCommit, { folder, remote, commitId }: CommitAt): Promise<Pack> {
+  const { signal, remark, service } = wanted
+  const { hasSubmodules, remarks } = await remarksOn(context, { folder, commitId, signal, areSubmodulesWanted: service.labels.submodules })
+  for (const text of remarks) remark(text)
+  return hasSubmodules && service.labels.submodules
+    ? packWithSubmodules(context, wanted, { folder, remote, commitId })
+    : packCommit(context, { folder, commitId, signal })
+}
+
 const SHORT_ID = 8
 
 /** What an upload may not hold, a commit may not either; its words are those of an upload. */

@@ -30,11 +30,30 @@ const known: readonly Known[] = [
   },
 ]
 
+/** Words that go before the others where the repository is reached by ssh. */
+const knownOfSsh: readonly Known[] = [
+  {
+    said: /HOST IDENTIFICATION HAS CHANGED|host key verification failed|host key is known/i,
+    words:
+      'Its server shows another host key than when the service first came there: somebody may stand in between. If its operator has changed the key, have it forgotten with `cpctl services deploy-key --forget-hosts`, and deploy again.',
+  },
+  {
+    said: /permission denied|too many authentication|not found|does not exist|not appear to be a git repository|access rights/i,
+    words:
+      'It is not there, or its server does not let the service in: check its URL, and give the server the key that `cpctl services deploy-key` shows (to read is enough). Then deploy again.',
+  },
+  {
+    said: /kex_exchange|connection|closed by|banner|no matching|broken pipe|timeout|hung up|protocol error|packet/i,
+    words: 'Its server gave no answer that can be used. Try again later.',
+  },
+]
+
 const MAX_WORDS = 300
 
 /** What git has failed with, as people can act on. What the server has sent is told without the credential and without control characters. */
 export function gitProblem(url: string | undefined, stderr: string, secrets: readonly string[]): AppError {
-  const words = known.find(({ said }) => said.test(stderr))?.words ?? 'Try again later.'
+  const isBySsh = url !== undefined && !/^https?:/.test(url)
+  const words = [...(isBySsh ? knownOfSsh : []), ...known].find(({ said }) => said.test(stderr))?.words ?? 'Try again later.'
   const hidden = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), stderr)
   const shown = hidden
     .replace(/[\p{Cc}\p{Cf}]+/gu, ' ')

@@ -5,7 +5,9 @@ import { type RunResult, runProcess } from '../../../platform/process/spawn.ts'
 import type { AppContext } from '../../context.ts'
 import { GIT, requireGit } from '../../git/hardened.ts'
 import { gitEnvironment, type Remote, secretsOf } from './environment.ts'
+import { namesFile } from './folder.ts'
 import { gitProblem } from './problem.ts'
+import { pinSeen } from './ssh-files.ts'
 import { gitUid } from './user.ts'
 
 const MIB = 1024 * 1024
@@ -38,13 +40,15 @@ export function gitCommand({ db, config }: GitContext, { folder, args, remote }:
     '--core=0',
   ]
   const name = '/usr/bin/prlimit'
-  const argv = toolCommand({ programs: folder, uid: gitUid(db), folder, name, args: [...limits, '--', GIT, ...args] })
+  const tool = { programs: folder, uid: gitUid(db), folder, name, args: [...limits, '--', GIT, ...args] }
+  const argv = toolCommand({ ...tool, ...(remote?.kind === 'ssh' && { names: namesFile(folder) }) })
   return { name: 'git', argv, env: gitEnvironment(remote) }
 }
 
 export async function runGit(context: GitContext, call: GitCall): Promise<string> {
   const { argv, env } = gitCommand(context, call)
   const result = await runProcess(argv, { cwd: '/', env, signal: call.signal, timeoutMs: TIMEOUT_MS, maxOutputBytes: MAX_OUTPUT_BYTES })
+  if (call.remote?.kind === 'ssh') await pinSeen(call.folder, call.remote)
   if (result.exitCode === 0) return result.stdout
   throw problemOf(result, call.remote)
 }

@@ -20,8 +20,9 @@ interface Looked {
 }
 
 export async function seeBranch(context: AppContext, service: StoredService, looked: Looked): Promise<Seen> {
+  const { id: serviceId, workspaceId, labels } = service
   try {
-    const remote = await openRemote(context, { workspaceId: service.workspaceId, url: service.labels.repo }, looked.signal)
+    const remote = await openRemote(context, { workspaceId, serviceId, url: labels.repo }, looked.signal)
     return await inGitFolder(context, remote, (folder) => see(context, service, { ...looked, folder, remote }))
   } catch (error) {
     return { found: await explain(context, service, { error, signal: looked.signal }), message: '' }

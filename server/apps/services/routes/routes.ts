@@ -1,5 +1,6 @@
 import { AppError } from '../../../../shared/error.ts'
 import type { Operations } from '../../../../shared/operations/all.ts'
+import { parseRepositoryUrl } from '../../../../shared/repository.ts'
 import type { Instance } from '../../../../shared/service.ts'
 import { detailsIn } from '../../../../shared/service-details.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../../http/answers/page.ts'
@@ -54,7 +55,7 @@ export const serviceRoutes: Handlers<ServiceIds, AppContext> = {
     const bind = binderFor(context, actor, { environmentId, isService: true })
     const service = createService(context, { workspaceId: actor.workspaceId, environmentId, bind }, body)
     context.work.poke('service', service.id)
-    if (service.labels.repo === '') return { service: presentService(context, service) }
+    if (!isFetchedWhenMade(service)) return { service: presentService(context, service) }
     const { id: deployId } = createDeploy(context, service, { trigger: actor.type === 'user' ? 'manual' : 'api' })
     return { service: presentService(context, service), deployId }
   },
@@ -93,6 +94,9 @@ export const serviceRoutes: Handlers<ServiceIds, AppContext> = {
     return instancesOf(context.db, service.id).map((instance) => presentInstance(instance, service, context.now()))
   },
 }
+
+/** By ssh it is let in once its deploy key has been put there, which did not exist until now. */
+const isFetchedWhenMade = ({ labels: { repo } }: StoredService): boolean => repo !== '' && parseRepositoryUrl(repo)?.scheme !== 'ssh'
 
 function presentInstance(instance: StoredInstance, service: StoredService, now: number): Instance {
   return {

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sourceById, sourceFile } from '../../../../server/apps/sources/store.ts'
 import type { Deploy } from '../../../../shared/deploy.ts'
 import { expectError } from '../../../conformance/expect-error.ts'
 import { call } from '../../../support/client.ts'
 import { anyApp, type GitWorld, startGitWorld } from '../../../support/git-services.ts'
+import { filesOfSource } from '../../../support/source-files.ts'
 
 let world: GitWorld
 beforeAll(async () => {
@@ -13,16 +13,6 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 const fetchesLeft = () => readdirSync(world.platform.context.paths.fetches)
-
-/** Names and content of the files that a deploy was built of. */
-async function filesOf({ source }: Deploy): Promise<Record<string, string>> {
-  const { db, paths } = world.platform.context
-  const stored = sourceById(db, source?.id ?? '')
-  if (stored === undefined) throw new Error('It has no source.')
-  const archive = new Bun.Archive(await Bun.file(sourceFile(paths, stored)).bytes())
-  const files = [...(await archive.files())]
-  return Object.fromEntries(await Promise.all(files.map(async ([name, file]) => [name, await file.text()] as const)))
-}
 
 describe('a service of a repository', () => {
   test('is deployed from its default branch when it is made, and its deploy tells the commit', async () => {
@@ -85,7 +75,7 @@ describe('a service of a repository', () => {
     const { service, deployId } = await world.make(repository.url)
     const deploy = await service.ends(deployId)
     expect(deploy).toMatchObject({ status: 'live' })
-    expect(await filesOf(deploy)).toMatchObject({ secret: 'kept\n', words: '$Id$ $Format:%H$\n' })
+    expect(await filesOfSource(world.platform.context, deploy)).toMatchObject({ secret: 'kept\n', words: '$Id$ $Format:%H$\n' })
     const log = await world.logOf(service, deployId)
     expect(log).toContainEqual(expect.stringContaining('Submodules are not fetched'))
     expect(log).toContainEqual(expect.stringContaining('Files of Git LFS are not fetched'))

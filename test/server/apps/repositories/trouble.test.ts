@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { allCommandLines, filesWith } from '../../../security/data-files.ts'
 import { anyApp, type GitWorld, startGitWorld } from '../../../support/git-services.ts'
@@ -68,6 +69,31 @@ test('a token lets git in, and stands in no log, error, command line or file, al
   for (const secret of [token, basic]) expect(told).not.toContain(secret)
   expect([...seen].some((line) => line.includes('ls-remote') || line.includes('fetch'))).toBe(true)
   expect(filesWith(world.platform.context.paths.data, [token, basic], () => true)).toEqual([])
+})
+
+test('a token that ends in the middle of a fetch fails the deploy in words, and the next deploy asks for another', async () => {
+  const tokens = ['ending-1', 'fresh-2']
+  world.credentials.push(async ({ url }) =>
+    url.includes('/ending') ? { kind: 'token', username: 'git', token: tokens.shift() ?? 'none' } : undefined,
+  )
+  const repository = world.server.make('ending')
+  const commit = repository.commit(anyApp)
+  world.server.private.set('ending', 'git:ending-1')
+  const asked: string[] = []
+  world.server.answer = ({ url }) => {
+    asked.push(new URL(url).pathname.replace('/ending/', ''))
+    // The branch was asked for; its pack is what the token no longer opens.
+    if (asked.length === 4) world.server.private.set('ending', 'git:fresh-2')
+    return undefined
+  }
+  const { service, deployId } = await world.make(repository.url, { branch: 'main' })
+  const ended = await service.ends(deployId)
+  world.server.answer = undefined
+  expect(asked).toEqual(['info/refs', 'git-upload-pack', 'info/refs', 'git-upload-pack'])
+  expect(ended).toMatchObject({ status: 'build_failed', reason: expect.stringContaining('It is not there, or private') })
+  expect(ended.reason).not.toContain('ending-1')
+  expect(readdirSync(world.platform.context.paths.fetches)).toEqual([])
+  expect(await world.deploy(service)).toMatchObject({ status: 'live', commit: { id: commit } })
 })
 
 test('a credential goes to its own repository alone', async () => {

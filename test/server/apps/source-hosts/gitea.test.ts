@@ -239,7 +239,7 @@ describe('a Gitea', () => {
 
     test('reads a private repository with what the workspace’s connection gives, and not without', async () => {
       const url = `${gitea.url}/ada/shop.git`
-      const credential = await hostCredentials(world.server.context)({ workspaceId: world.workspaceId, url }, never)
+      const credential = await hostCredentials(world.server.context)({ workspaceId: world.workspaceId, serviceId: 'srv-1', url }, never)
       const header = `Authorization: Basic ${btoa(credential?.kind === 'token' ? `${credential.username}:${credential.token}` : '')}`
       expect((await lsRemote(url, header)).stdout).toMatch(/^[0-9a-f]{40}\trefs\/heads\/main\n$/)
       expect((await lsRemote(url)).exitCode).not.toBe(0)

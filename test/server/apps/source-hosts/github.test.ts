@@ -114,16 +114,19 @@ describe('an app that all workspaces share', () => {
 
   test('gives git a token of its own that reads one repository', async () => {
     const url = `${github.url}/acme/shop.git`
-    const first = await hostCredentials(world.server.context)({ workspaceId: ada.workspaceId, url }, never)
-    const second = await hostCredentials(world.server.context)({ workspaceId: ada.workspaceId, url }, never)
+    const first = await hostCredentials(world.server.context)({ workspaceId: ada.workspaceId, serviceId: 'srv-1', url }, never)
+    const second = await hostCredentials(world.server.context)({ workspaceId: ada.workspaceId, serviceId: 'srv-1', url }, never)
     expect(first).toEqual({ kind: 'token', username: 'x-access-token', token: expect.stringMatching(/^ghs_/), mayBePrivate: true })
     expect(second).not.toEqual(first)
     const asked = github.received.findLast(({ path }) => path === `/app/installations/${githubInstallation}/access_tokens`)
     expect(asked?.body).toEqual({ repositories: ['shop'], permissions: { contents: 'read' } })
     expect(
-      await hostCredentials(world.server.context)({ workspaceId: ada.workspaceId, url: `${github.url}/others/shop` }, never),
+      await hostCredentials(world.server.context)(
+        { workspaceId: ada.workspaceId, serviceId: 'srv-1', url: `${github.url}/others/shop` },
+        never,
+      ),
     ).toBeUndefined()
-    expect(await hostCredentials(world.server.context)({ workspaceId: world.workspaceId, url }, never)).toBeUndefined()
+    expect(await hostCredentials(world.server.context)({ workspaceId: world.workspaceId, serviceId: 'srv-1', url }, never)).toBeUndefined()
   })
 
   test('tells where a repository is now, which no answer can have lead elsewhere, and nothing of one that it does not know', async () => {

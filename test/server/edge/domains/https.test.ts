@@ -1,8 +1,12 @@
+import { writeFileSync } from 'node:fs'
 import { request } from 'node:https'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CustomDomain } from '../../../../shared/custom-domain.ts'
 import { freePorts } from '../../../support/free-ports.ts'
+import { newDeveloper } from '../../../support/git.ts'
 import { chooseIngressPorts, type IngressPorts } from '../../../support/ingress.ts'
+import { defaultWorkspaceId } from '../../../support/members.ts'
 import { type Pebble, startPebble } from '../../../support/pebble.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
 import { makeService, type TestService } from '../../../support/service.ts'
@@ -98,6 +102,26 @@ test("a service's URL is https once its host has a certificate, and so is reache
   expect((await trusted('web.apps.acme.com')).status).toBe(200)
   const { body } = await web.ask<{ serviceDetails: { url: string } }>('')
   expect(body.serviceDetails.url).toBe(`https://web.apps.acme.com:${ports.https}`)
+})
+
+test('git pushes over https where it trusts the authority, and not where it does not', { timeout: 90_000 }, async () => {
+  await trusted(API_HOST, '/api/health')
+  const developer = newDeveloper()
+  try {
+    const authority = join(developer.folder, 'authority.pem')
+    writeFileSync(authority, await pebble.issuerRoot())
+    await makeService(platform, { name: 'pushed', type: 'static_site', serviceDetails: { publishPath: '.' } })
+    const dir = await developer.begin('site', { 'index.html': 'pushed' })
+    const address = `https://${API_HOST}:${ports.https}/git/${await defaultWorkspaceId(platform)}/pushed.git`
+    const push = (...settings: string[]) => {
+      const given = [`http.curloptResolve=${API_HOST}:${ports.https}:127.0.0.1`, ...settings].flatMap((setting) => ['-c', setting])
+      return developer.runWith(platform.adminToken, dir, ...given, 'push', address, 'main')
+    }
+    expect((await push()).stderr).toContain('certificate')
+    expect(await push(`http.sslCAInfo=${authority}`)).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/remote: .*Live\./) })
+  } finally {
+    developer.leave()
+  }
 })
 
 test('the API is reached over https, and logs are followed there', { timeout: 90_000 }, async () => {
