@@ -48,6 +48,7 @@ import repositories from './migrations/0044_repositories.sql' with { type: 'text
 import sourceHosts from './migrations/0045_source_hosts.sql' with { type: 'text' }
 import commitReports from './migrations/0046_commit_reports.sql' with { type: 'text' }
 import checkWaits from './migrations/0047_check_waits.sql' with { type: 'text' }
+import previews from './migrations/0048_previews.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -98,6 +99,7 @@ const migrations: Migration[] = [
   { version: 45, up: [sourceHosts], down: '' },
   { version: 46, up: [commitReports], down: '' },
   { version: 47, up: [checkWaits], down: '' },
+  { version: 48, up: [previews], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */
