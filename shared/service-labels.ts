@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { noPreviews, PreviewRule } from './preview.ts'
 import { OneOf, StrictObject, visibleChar } from './schema.ts'
 
 /** Where a service's source comes from and when it is deployed, and a region, which nothing goes by: a VM is one place. */
@@ -52,6 +53,7 @@ export const ServiceLabels = Type.Object({
   branch: Type.String(),
   autoDeployTrigger: AutoDeployTrigger,
   buildFilter: BuildFilter,
+  previews: PreviewRule,
 })
 export type ServiceLabels = Static<typeof ServiceLabels>
 
@@ -61,4 +63,5 @@ export const defaultLabels: ServiceLabels = {
   branch: '',
   autoDeployTrigger: 'off',
   buildFilter: { paths: [], ignoredPaths: [] },
+  previews: noPreviews,
 }

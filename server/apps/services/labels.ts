@@ -1,12 +1,14 @@
 import { invalidValue } from '../../../shared/error.ts'
 import { isRefName, parseRepositoryUrl } from '../../../shared/repository.ts'
 import type { Service, ServicePatch } from '../../../shared/service.ts'
+import { detailsIn } from '../../../shared/service-details.ts'
 import type { ServiceLabels } from '../../../shared/service-labels.ts'
 
 type LabelsInput = Pick<ServicePatch, 'repo' | 'branch' | 'autoDeploy' | 'autoDeployTrigger' | 'buildFilter' | 'serviceDetails'>
 
 export function applyLabels(labels: ServiceLabels, input: LabelsInput): ServiceLabels {
-  const { repo = labels.repo, branch = labels.branch, buildFilter, serviceDetails } = input
+  const { repo = labels.repo, branch = labels.branch, buildFilter } = input
+  const serviceDetails = detailsIn(input)
   refuseBad(input)
   return {
     region: serviceDetails?.region ?? labels.region,
@@ -14,6 +16,7 @@ export function applyLabels(labels: ServiceLabels, input: LabelsInput): ServiceL
     branch,
     autoDeployTrigger: input.autoDeployTrigger ?? triggerAfter(isNew(labels, repo) ? 'commit' : labels.autoDeployTrigger, input.autoDeploy),
     buildFilter: buildFilter === undefined ? labels.buildFilter : { paths: [], ignoredPaths: [], ...buildFilter },
+    previews: { ...labels.previews, ...serviceDetails?.previews },
   }
 }
 
