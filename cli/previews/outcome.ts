@@ -28,9 +28,11 @@ export async function awaitPreview(context: Context, asked: Preview, isDetached:
 async function madeService(context: Context, asked: Preview): Promise<NonNullable<Preview['service']>> {
   for (;;) {
     const preview = await previewNow(context, asked)
-    const { service, deployedCommitId, problem } = preview
+    const { number, status, service, deployedCommitId, problem } = preview
     if (service !== undefined && deployedCommitId === preview.commitId) return service
     if (problem !== undefined) throw new CliError('conflict', problem, { hint: 'It is tried again by itself: cpctl previews list.' })
+    if (status !== 'waiting')
+      throw new CliError('conflict', `Request ${number} is ${status} by now.`, { hint: 'Look at it: cpctl previews list.' })
     await sleep(POLL_MS, context.io.interrupted)
     context.io.interrupted.throwIfAborted()
   }

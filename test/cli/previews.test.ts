@@ -35,11 +35,18 @@ const ofFork = (): Preview => {
   return { ...waiting, repository: 'eve/shop' }
 }
 
+function expired(): Preview {
+  const { service: _, ...gone } = examplePreview({ number: 14, status: 'expired' })
+  return gone
+}
+
+const asked: Record<number, Preview> = { 13: ofFork(), 14: { ...expired(), status: 'waiting' } }
+
 const answers: Answers = {
   listServices: () => pageOf('service', [exampleService()]),
   getService: () => exampleService({ id: previewId, name: 'web-pr-12' }),
-  listPreviews: () => pageOf('preview', [ofFork(), examplePreview()]),
-  createPreview: ({ body }) => ((body as { number: number }).number === 13 ? ofFork() : examplePreview()),
+  listPreviews: () => pageOf('preview', [expired(), ofFork(), examplePreview()]),
+  createPreview: ({ body }) => asked[(body as { number: number }).number] ?? examplePreview(),
   approvePreview: () => examplePreview(),
   deletePreview: () => undefined,
   listDeploys: () => pageOf('deploy', [exampleDeploy()]),
@@ -66,7 +73,7 @@ describe('a list of requests', () => {
   })
 
   test('with --json is as the API tells it', async () => {
-    expect(JSON.parse((await run('list', 'web', '--json')).stdout)).toEqual(pageOf('preview', [ofFork(), examplePreview()]))
+    expect(JSON.parse((await run('list', 'web', '--json')).stdout)).toEqual(pageOf('preview', [expired(), ofFork(), examplePreview()]))
   })
 })
 
@@ -83,6 +90,12 @@ describe('a preview that is asked for', () => {
     expect(exitCode).toBe(0)
     expect(stdout).toContain(`cpctl previews approve 13 --commit ${commit}`)
   })
+})
+
+test('a preview that is asked for is waited for no longer than the request stays as it was', async () => {
+  const { exitCode, stderr } = await run('create', '14', '--service', 'web')
+  expect(exitCode).not.toBe(0)
+  expect(stderr).toContain('Request 14 is expired by now')
 })
 
 describe('an approval', () => {
