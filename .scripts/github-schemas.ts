@@ -21,6 +21,9 @@ const wanted = [
   `GET ${repository}/deployments`,
   `POST ${repository}/deployments`,
   `POST ${repository}/deployments/{deployment_id}/statuses`,
+  `GET ${repository}/pulls`,
+  `GET ${repository}/pulls/{pull_number}`,
+  `GET ${repository}/issues/{issue_number}/comments`,
   `POST ${repository}/issues/{issue_number}/comments`,
   `PATCH ${repository}/issues/comments/{comment_id}`,
 ]

@@ -29,6 +29,7 @@ import { addNotificationCommands } from './commands/notifications.ts'
 import { addOpenCommand } from './commands/open.ts'
 import { addOwnAccountCommands } from './commands/own-account.ts'
 import { addPostgresCommands } from './commands/postgres.ts'
+import { addPreviewCommands } from './commands/previews.ts'
 import { addProjectCommands } from './commands/projects.ts'
 import { addRoleCommands } from './commands/roles.ts'
 import { addRollbackCommand } from './commands/rollback.ts'
@@ -75,6 +76,7 @@ const groups = [
   addLinkCommand,
   addDeploysCommands,
   addDeployHookCommands,
+  addPreviewCommands,
   addGitCommands,
   addJobCommands,
   addCronCommands,

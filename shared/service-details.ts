@@ -4,7 +4,9 @@ import { overlapPolicies, ScheduleInput, TimezoneInput } from './cron.ts'
 import { rolloutStrategies } from './deploy.ts'
 import { DiskInput, ServiceDisk } from './disk.ts'
 import { HeaderRule, HeaderRulesInput, PathRule, PathRulesInput } from './edge-rule.ts'
+import { Id } from './id.ts'
 import { buildPlanNames, planNames } from './plan.ts'
+import { PreviewRule, PreviewsInput } from './preview.ts'
 import { OneOf, StrictObject, Time, Unsupported } from './schema.ts'
 import {
   CutoverGuard,
@@ -109,21 +111,13 @@ const fields = {
     Type.Union([DiskInput, Type.Null()], { description: 'At creation alone; see POST /v1/disks for a service that is there' }),
   ),
   autoscaling: Unsupported(),
-  previews: Unsupported({ generation: 'off' }),
+  previews: optional(PreviewsInput),
   pullRequestPreviewsEnabled: Unsupported('no'),
   parentServer: Unsupported(),
   renderSubdomainPolicy: Unsupported('enabled'),
 }
 
-const everywhere = [
-  'buildPlan',
-  'region',
-  'autoscaling',
-  'previews',
-  'pullRequestPreviewsEnabled',
-  'parentServer',
-  'renderSubdomainPolicy',
-] as const
+const everywhere = ['buildPlan', 'region', 'autoscaling', 'pullRequestPreviewsEnabled', 'parentServer', 'renderSubdomainPolicy'] as const
 const running = [
   ...everywhere,
   'env',
@@ -135,7 +129,7 @@ const running = [
   'allowUserNamespaces',
 ] as const
 const standing = [...running, 'numInstances', 'disk'] as const
-const atTheEdge = ['headers', 'routes', 'ipAllowList', 'maintenanceMode'] as const
+const atTheEdge = ['previews', 'headers', 'routes', 'ipAllowList', 'maintenanceMode'] as const
 
 const fieldsOfType = {
   web_service: [...standing, ...atTheEdge, 'healthCheckPath', 'cutoverGuard', 'sleep'],
@@ -188,6 +182,10 @@ export const ServiceDetails = Type.Object({
   url: optional(Type.String()),
   buildCommand: optional(Type.String()),
   publishPath: optional(Type.String()),
+  previews: optional(PreviewRule),
+  parentServer: optional(
+    Type.Object({ id: Id('service'), name: Type.String() }, { description: 'Of a preview: the service that it is one of' }),
+  ),
   headers: optional(Type.Array(HeaderRule)),
   routes: optional(Type.Array(PathRule)),
   ipAllowList: optional(IpAllowList),

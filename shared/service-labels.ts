@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { noPreviews, PreviewRule } from './preview.ts'
 import { OneOf, StrictObject, visibleChar } from './schema.ts'
 
 /** Where a service's source comes from and when it is deployed, and a region, which nothing goes by: a VM is one place. */
@@ -56,6 +57,7 @@ export const ServiceLabels = Type.Object({
   autoDeployTrigger: AutoDeployTrigger,
   buildFilter: BuildFilter,
   submodules: Type.Boolean(),
+  previews: PreviewRule,
 })
 export type ServiceLabels = Static<typeof ServiceLabels>
 
@@ -66,4 +68,5 @@ export const defaultLabels: ServiceLabels = {
   autoDeployTrigger: 'off',
   buildFilter: { paths: [], ignoredPaths: [] },
   submodules: false,
+  previews: noPreviews,
 }

@@ -103,6 +103,7 @@ export const ServiceQuery = Type.Object({
   suspended: Many(OneOf(['suspended', 'not_suspended'])),
   ownerId: Many(Type.String({ maxLength: 64 })),
   ...placeFilters,
+  includePreviews: optional(Type.Boolean({ description: 'Whether previews of pull requests are among them', default: true })),
   createdBefore: optional(TimeInput),
   createdAfter: optional(TimeInput),
   updatedBefore: optional(TimeInput),

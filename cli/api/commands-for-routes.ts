@@ -22,6 +22,7 @@ const commands: Partial<Record<OperationId, string>> = {
   listJobs: 'jobs list :serviceId',
   listPermissions: 'permissions',
   listPostgres: 'postgres list',
+  listPreviews: 'previews list :serviceId',
   listProjects: 'projects list',
   listRoles: 'roles list',
   listServices: 'services list',

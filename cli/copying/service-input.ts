@@ -34,7 +34,7 @@ export function inputOfCopy({ service, envVars, secretFiles }: Original, { name,
 
 /** Maintenance is a state of the original. A runtime that reads `node` may be one that nobody chose, which the build finds out again. */
 function detailsOfCopy({ type, serviceDetails }: Service): ServiceDetailsInput {
-  const { env: _, maintenanceMode: __, runtime, disk, ...details } = serviceDetails
+  const { env: _, maintenanceMode: __, parentServer: ___, runtime, disk, ...details } = serviceDetails
   const kept = Object.entries(details).filter(([key]) => hasDetail(type, key))
   return {
     ...Object.fromEntries(kept),

@@ -54,7 +54,9 @@ export interface PushWork {
 
 /** What routes and work ask for to be done soon; durable intent is in the database before they ask. */
 export interface AppWork {
-  readonly poke: Poke<'workspace' | 'service' | 'jobs' | 'deploys' | 'disk' | 'datastore' | 'certificates' | 'webhooks' | 'sourceHost'>
+  readonly poke: Poke<
+    'workspace' | 'service' | 'jobs' | 'deploys' | 'disk' | 'datastore' | 'certificates' | 'webhooks' | 'sourceHost' | 'previews'
+  >
   /** Stops the build or pre-deploy command of a deploy that is to be canceled, or that fails for this reason. */
   interruptDeploy(deployId: string, because?: AppError): void
   deployEnded(deployId: string): void

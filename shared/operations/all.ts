@@ -28,6 +28,7 @@ import { postgresCredentialOperations } from './postgres-credentials.ts'
 import { postgresInsightOperations } from './postgres-insight.ts'
 import { postgresTransferOperations } from './postgres-transfers.ts'
 import { postgresTunnelOperations } from './postgres-tunnel.ts'
+import { previewOperations } from './previews.ts'
 import { projectOperations } from './projects.ts'
 import { redisBackupOperations, redisOperations } from './redis.ts'
 import { roleOperations } from './roles.ts'
@@ -57,6 +58,7 @@ export const operations = {
   ...notificationOperations,
   ...webhookOperations,
   ...deployOperations,
+  ...previewOperations,
   ...deployHookOperations,
   ...deployKeyOperations,
   ...gitOperations,

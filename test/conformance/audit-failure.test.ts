@@ -26,6 +26,7 @@ const restless: Readonly<Record<string, readonly string[]>> = {
   deploys: ['id', 'cancel_requested_at'],
   jobs: ['id', 'canceled_by'],
   webhook_queue: ['webhook_id', 'event_id'],
+  source_host_hooks: ['installation_id', 'repo'],
   transfers: ['id', "status IN ('canceled', 'removing') AS is_ended"],
   datastores: ['id', 'environment_id', 'name', 'plan', 'generation', 'suspended_by', 'ip_allow_list', 'grow_to_gb'],
 }

@@ -15,6 +15,7 @@ import { envGroupCases } from './env-groups.ts'
 import { keyValueCases } from './key-value.ts'
 import { oauthCases } from './oauth.ts'
 import { postgresCases } from './postgres.ts'
+import { previewCases } from './previews.ts'
 import { projectCases } from './projects.ts'
 import { sourceHostCases } from './source-hosts.ts'
 import { teamCases } from './team.ts'
@@ -174,6 +175,7 @@ export const successCases: Record<OperationId, Prepare> = {
   listKeyValueEvents: ({ keyValueId }) => [get(`/v1/key-value/${keyValueId}/events?type=key_value_available`)],
   getEvent: ({ eventId }) => [get(`/v1/events/${eventId}`)],
   listPlatformEnv: ({ serviceId }) => [get(service(serviceId, '/platform-env'))],
+  ...previewCases,
   listEnvVars: ({ serviceId }) => [get(service(serviceId, '/env-vars'))],
   replaceEnvVars: async (world) => [
     send('PUT', 200, service(await world.makeService(), '/env-vars'), [

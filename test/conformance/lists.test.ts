@@ -10,10 +10,18 @@ import { addBackups } from '../support/backups.ts'
 import { call } from '../support/client.ts'
 import { addDatastore } from '../support/datastores.ts'
 import { addMember, defaultWorkspaceId, joinWorkspace, registerTenant, type Tenant } from '../support/members.ts'
+import { addRequest } from '../support/previews.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { addGithubApp, addInstallation } from '../support/source-hosts.ts'
 import { expectError } from './expect-error.ts'
 import { startSourceHosts } from './source-hosts.ts'
+
+async function addPreviews(count: number): Promise<void> {
+  for (let number = 1; number <= count; number += 1) {
+    addRequest(server, serviceId, { number })
+    await put(`preview-values/K${number}`, { value: 'x' })
+  }
+}
 
 let server: TestServer
 let sourceHosts: ReturnType<typeof startSourceHosts>
@@ -55,6 +63,7 @@ beforeAll(async () => {
   for (const count of [2, 3, 4, 5, 6])
     await call(`${server.url}/v1/services/${serviceId}/scale`, { json: { numInstances: count }, token: server.adminToken })
   addDeploys(6)
+  await addPreviews(6)
   await addWebhooks(5)
   cronJobId = await createService(server, { name: 'cron', type: 'cron_job', serviceDetails: { schedule: '@daily' } })
   addJobs(serviceId, { kind: 'one_off', count: 6 })
@@ -235,6 +244,8 @@ const lists: Partial<Record<OperationId, List>> = {
   listKeyValueEvents: { path: () => `/v1/key-value/${keyValueId}/events`, count: 6 },
   listHeaders: { path: () => `/v1/services/${serviceId}/headers`, count: 25 },
   listRoutes: { path: () => `/v1/services/${serviceId}/routes`, count: 25 },
+  listPreviews: { path: () => `/v1/services/${serviceId}/previews`, count: 6 },
+  listPreviewValues: { path: () => `/v1/services/${serviceId}/preview-values`, count: 6 },
   listSecretFiles: { path: () => `/v1/services/${serviceId}/secret-files`, count: 5 },
 }
 

@@ -154,7 +154,10 @@ describe.each(operationIds)('%s', (id) => {
     if (operation.stream !== undefined) return expect(Object.keys(requestBody?.content ?? {})).toEqual([...operation.stream.contentTypes])
     if (operation.body === undefined) return expect(requestBody).toBeUndefined()
     const example = requestBody?.content['application/json']?.example
-    const path = operation.path.replace(/:key/, 'SOME_KEY').replace(/:\w+/g, 'srv-00000000000000000000')
+    const path = operation.path
+      .replace(/:key/, 'SOME_KEY')
+      .replace(/:request/, '7')
+      .replace(/:\w+/g, 'srv-00000000000000000000')
     const reply = await call<{ code?: string }>(server.url + path, { method: operation.method, json: example, token: server.adminToken })
     expect({ status: reply.status, code: reply.body?.code }).not.toMatchObject({ code: 'validation_failed' })
   })

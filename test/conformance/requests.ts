@@ -29,6 +29,7 @@ const unknownIds: PathIds = {
   importId: 'imp-00000000000000000000',
   username: 'app_user',
   pid: '1',
+  request: '1',
   keyValueId: 'red-00000000000000000000',
   snapshotKey: 'snp-00000000000000000000',
 }

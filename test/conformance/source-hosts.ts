@@ -21,7 +21,7 @@ export function startSourceHosts(): SourceHosts {
   const gitea = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
-    fetch: ({ url }) => Response.json(new URL(url).pathname === '/api/v1/user' ? { id: 1, login: 'ada' } : repositories),
+    fetch: ({ method, url }) => Response.json(answers[`${method} ${new URL(url).pathname.split('/').at(-1)}`] ?? repositories),
   })
   return {
     env: { CP_GITHUB_URL: github.url, CP_GITEA_URL: `http://127.0.0.1:${gitea.port}` },
@@ -39,6 +39,25 @@ const repositories = ['a', 'b', 'c', 'd', 'e'].map((name) => ({
   private: true,
   default_branch: 'main',
 }))
+
+const repo = { id: 1, full_name: 'ada/a', default_branch: 'main' }
+const request = {
+  number: 7,
+  title: 'Sell hats',
+  html_url: 'https://git.example.com/ada/a/pulls/7',
+  state: 'open',
+  head: { ref: 'hats', sha: 'a'.repeat(40), repo },
+  base: { ref: 'main', sha: 'b'.repeat(40), repo },
+}
+
+/** By the last part of their paths; everything else is a list of repositories. */
+const answers: Record<string, unknown> = {
+  'GET user': { id: 1, login: 'ada' },
+  'GET pulls': [],
+  'GET 7': request,
+  'GET hooks': [],
+  'POST hooks': { id: 1 },
+}
 
 const get = (path: string): SuccessCase => ({ status: 200, path })
 const token = 'token-of-a-person'

@@ -61,6 +61,7 @@ async function seed(ids: PathIds): Promise<void> {
   }
   await put('env-vars', [{ key: 'SOME_KEY', value: secretValue }])
   await put('secret-files', [{ name: 'a.pem', content: secretValue }])
+  await put('preview-values/SOME_KEY', { value: secretValue })
 }
 
 interface Asked {

@@ -28,7 +28,7 @@ afterAll(() => server.close())
 const guarded = operationIds.filter((id) => operationOf(id).access !== 'public')
 const paramsOf = (id: OperationId): string[] => [...operationOf(id).path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
 /** What is named within a service or a database needs no owner of its own; the operator names any workspace. */
-const namesWithin: ReadonlySet<string> = new Set(['key', 'fileName', 'username', 'pid', 'provider', 'workspaceId'])
+const namesWithin: ReadonlySet<string> = new Set(['key', 'request', 'fileName', 'username', 'pid', 'provider', 'workspaceId'])
 
 function send(id: OperationId, { path, options }: { path: string; options: CallOptions }): Promise<Reply> {
   if (!expected[id].isPersonal) return call(server.url + path, { ...options, token: own.token })

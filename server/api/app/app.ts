@@ -15,6 +15,7 @@ import { postgresCredentialRoutes } from '../../apps/postgres/credentials/routes
 import { postgresInsightRoutes } from '../../apps/postgres/insight/routes.ts'
 import { postgresRoutes } from '../../apps/postgres/routes.ts'
 import { createPostgresTunnelRoutes } from '../../apps/postgres/tunnel/routes.ts'
+import { previewRoutes } from '../../apps/previews/routes.ts'
 import { environmentRoutes } from '../../apps/projects/routes/environment-routes.ts'
 import { projectRoutes } from '../../apps/projects/routes/routes.ts'
 import { replicationRoutes } from '../../apps/replication/routes.ts'
@@ -204,6 +205,7 @@ function handlersOf(context: ApiContext): Handlers<OperationId, ApiContext> {
     ...notificationRoutes,
     ...webhookRoutes,
     ...deployRoutes,
+    ...previewRoutes,
     ...createGitRoutes(context),
     ...sourceHostRoutes,
     ...jobRoutes,

@@ -95,6 +95,12 @@ export const auditEvents: AuditEvents<ApiContext> = {
   restartService: { event: 'service.restarted', ...ofService },
   scaleService: { event: 'service.scaled', ...ofService },
 
+  createPreview: { event: 'preview.asked_for', ...service },
+  approvePreview: { event: 'preview.approved', ...service },
+  deletePreview: { event: 'preview.dismissed', ...service },
+  setPreviewValue: { event: 'preview_value.set', ...service },
+  deletePreviewValue: { event: 'preview_value.deleted', ...service },
+
   replaceEnvVars: { event: 'env_vars.replaced', ...service, read: envNow },
   setEnvVar: { event: 'env_var.set', ...service, read: envVarNow },
   deleteEnvVar: { event: 'env_var.deleted', ...service, read: envVarNow },

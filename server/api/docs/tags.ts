@@ -18,6 +18,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Metrics: 'What services and databases use, and the requests they get',
   Notifications: 'What people are told of services and databases, by mail, Slack and Discord',
   Postgres: 'Databases, each a server of its own with a disk, users and backups of its own',
+  Previews: 'Services that show pull requests',
   Projects: 'Projects and their environments, in which services and databases are: protected and isolated from each other',
   Roles: 'Sets of permissions',
   Services: 'What is deployed and run',

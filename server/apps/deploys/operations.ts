@@ -25,6 +25,7 @@ export function createDeploy(context: AppContext, service: StoredService, reques
   const isAgain = request.deployMode === 'deploy_only' && hasAny
   if (isAgain) return deployAgain(context, service, request.trigger)
   const isFetched = request.sourceId === undefined && service.labels.repo !== ''
+  if (isFetched) refuseUnapproved(service, ref)
   return isFetched ? deployRef(context, service, { ...request, ref }) : deploySource(context, service, request)
 }
 
@@ -41,6 +42,15 @@ function wantedRef({ labels: { repo } }: StoredService, { sourceId, commitId = '
     throw invalidValue(pointer, 'Name one thing to deploy: sourceId, commitId, ref, or the live build by deployMode.')
   if (!isRefName(wanted)) throw invalidValue(pointer, 'This can be no branch, tag or commit of git.')
   return wanted
+}
+
+/** What a branch of a fork stands at may have changed since somebody looked, so that the very commit has to be named. */
+function refuseUnapproved({ foreignCommit }: StoredService, ref: string): void {
+  if (foreignCommit === null || ref === foreignCommit) return
+  throw new AppError(
+    'conflict',
+    `This is a preview of a fork: nothing but the approved commit ${foreignCommit} is deployed. Approve another: cpctl previews approve.`,
+  )
 }
 
 /** Which commit it is comes to light when it is fetched, unless it was named whole. */

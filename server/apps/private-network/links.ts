@@ -43,6 +43,7 @@ interface Row {
   workspace_id: string
   environment_id: string | null
   is_isolated: number | null
+  is_foreign?: number
   name: string
   slug: string
   uid: number
@@ -70,7 +71,8 @@ function datastoresIn(db: Database): Member[] {
 export function servicesIn(db: Database): Member[] {
   return db
     .query<Row, []>(
-      `SELECT s.id, s.workspace_id, s.environment_id, e.is_isolated, s.name, s.slug, s.uid, s.type IN (${sqlList(typesWith('listens'))}) AS listens,
+      `SELECT s.id, s.workspace_id, s.environment_id, e.is_isolated, s.foreign_commit IS NOT NULL AS is_foreign, s.name, s.slug, s.uid,
+         s.type IN (${sqlList(typesWith('listens'))}) AS listens,
          json_group_array(i.id) FILTER (WHERE i.id IS NOT NULL) AS instance_ids
        FROM services s LEFT JOIN environments e ON e.id = s.environment_id
          LEFT JOIN instances i ON i.service_id = s.id AND i.deploy_id = s.live_deploy_id
@@ -83,7 +85,8 @@ export function servicesIn(db: Database): Member[] {
 }
 
 function memberOf({ id, workspace_id, environment_id, is_isolated, name, slug, uid, ...row }: Row): Member {
-  const network = networkName({ workspaceId: workspace_id, environmentId: environment_id, isIsolated: is_isolated === 1 })
+  const place = { workspaceId: workspace_id, environmentId: environment_id, isIsolated: is_isolated === 1 }
+  const network = row.is_foreign === 1 ? id : networkName(place)
   const listens = row.listens === 1
   return { id, number: uid, network, name, slug, listens, instanceIds: listens ? texts.read(row.instance_ids).toSorted() : [] }
 }

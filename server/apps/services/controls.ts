@@ -42,13 +42,14 @@ export const isEverywhere = (list: AllowList): boolean => list.some(({ cidrBlock
 /** Whether a control is given in a way that also says nothing of a service that cannot have it. */
 export function isNeutralControl(
   key: string,
-  { ipAllowList = [], maintenanceMode, cutoverGuard, sleep, disk, headers, routes }: AnyDetailsInput,
+  { ipAllowList = [], maintenanceMode, cutoverGuard, sleep, disk, headers, routes, previews }: AnyDetailsInput,
 ): boolean {
   if (key === 'headers') return headers?.length === 0
   if (key === 'routes') return routes?.length === 0
   if (key === 'ipAllowList') return ipAllowList.length === 0 || isEverywhere(ipAllowList)
   if (key === 'cutoverGuard') return cutoverGuard?.enabled === false
   if (key === 'disk') return disk === null
+  if (key === 'previews') return (previews?.generation ?? 'off') === 'off'
   if (key === 'sleep') return sleep?.mode === 'off'
   return key === 'maintenanceMode' && maintenanceMode?.enabled === false
 }

@@ -26,6 +26,7 @@ export function serviceFilter({ workspaceId, scope }: Viewer, query: ServiceQuer
     suspension(query.suspended),
     isOneOf('environment_id', query.environmentId),
     inProject(query.projectId),
+    query.includePreviews === false ? { sql: 'preview_of IS NULL', values: {} } : undefined,
     time('created_at', '<', query.createdBefore, 'createdBefore'),
     time('created_at', '>', query.createdAfter, 'createdAfter'),
     time('updated_at', '<', query.updatedBefore, 'updatedBefore'),

@@ -1,6 +1,7 @@
 import { invalidValue } from '../../../shared/error.ts'
 import { isRefName, parseRepositoryUrl } from '../../../shared/repository.ts'
 import type { Service, ServicePatch } from '../../../shared/service.ts'
+import { detailsIn } from '../../../shared/service-details.ts'
 import type { ServiceLabels } from '../../../shared/service-labels.ts'
 
 type LabelsInput = Pick<
@@ -9,7 +10,8 @@ type LabelsInput = Pick<
 >
 
 export function applyLabels(labels: ServiceLabels, input: LabelsInput): ServiceLabels {
-  const { repo = labels.repo, branch = labels.branch, buildFilter, submodules = labels.submodules, serviceDetails } = input
+  const { repo = labels.repo, branch = labels.branch, buildFilter, submodules = labels.submodules } = input
+  const serviceDetails = detailsIn(input)
   refuseBad(input)
   return {
     region: serviceDetails?.region ?? labels.region,
@@ -18,6 +20,7 @@ export function applyLabels(labels: ServiceLabels, input: LabelsInput): ServiceL
     autoDeployTrigger: input.autoDeployTrigger ?? triggerAfter(isNew(labels, repo) ? 'commit' : labels.autoDeployTrigger, input.autoDeploy),
     buildFilter: buildFilter === undefined ? labels.buildFilter : { paths: [], ignoredPaths: [], ...buildFilter },
     submodules,
+    previews: { ...labels.previews, ...serviceDetails?.previews },
   }
 }
 

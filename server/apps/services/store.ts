@@ -38,6 +38,10 @@ export interface StoredService {
   settings: ServiceSettings
   controls: ServiceControls
   labels: ServiceLabels
+  /** The service whose pull request this one shows; null for those that people make. */
+  previewOf: string | null
+  /** A preview of a fork: the commit that somebody approved, beside which none is fetched. It is in a private network of its own. */
+  foreignCommit: string | null
   detectedRuntime: Runtime | null
   generation: number
   liveDeployId: string | null
@@ -74,6 +78,8 @@ const services = tableOf<ServiceRow>('services', {
   settings: { column: 'settings', as: settingsColumn },
   controls: { column: 'controls', as: controlsColumn },
   labels: { column: 'labels', as: labelsColumn },
+  previewOf: 'preview_of',
+  foreignCommit: 'foreign_commit',
   detectedRuntime: 'detected_runtime',
   generation: 'generation',
   liveDeployId: 'live_deploy_id',
@@ -177,7 +183,7 @@ export type NewService = Pick<
   StoredService,
   'id' | 'workspaceId' | 'name' | 'slug' | 'type' | 'uid' | 'numInstances' | 'settings' | 'controls' | 'labels' | 'createdAt'
 > &
-  Partial<Pick<StoredService, 'environmentId'>>
+  Partial<Pick<StoredService, 'environmentId' | 'previewOf' | 'foreignCommit'>>
 
 /** Adds a service, which has nothing live. Belongs in the transaction that found its slug free. */
 export function insertServiceRow(db: Database, service: NewService): void {
@@ -187,7 +193,16 @@ export function insertServiceRow(db: Database, service: NewService): void {
 export type ServiceChange = Partial<
   Pick<
     StoredService,
-    'environmentId' | 'name' | 'numInstances' | 'settings' | 'controls' | 'labels' | 'detectedRuntime' | 'generation' | 'suspendedAt'
+    | 'environmentId'
+    | 'name'
+    | 'numInstances'
+    | 'settings'
+    | 'controls'
+    | 'labels'
+    | 'foreignCommit'
+    | 'detectedRuntime'
+    | 'generation'
+    | 'suspendedAt'
   >
 >
 

@@ -27,6 +27,28 @@ export interface WantedHook {
   secret: string
 }
 
+/** A request to merge a branch, maybe one of another repository. */
+export interface HostRequestToMerge {
+  number: number
+  title: string
+  url: string
+  isOpen: boolean
+  /** Whether its commits come from another repository than the one that they are to go into, or from one that is gone. */
+  isFork: boolean
+  branch: string
+  /** owner/name; empty where it is gone. */
+  repository: string
+  commit: string
+  /** The branch that it is to go into, and whether that is the default one. */
+  into: { branch: string; isDefault: boolean }
+  labels: string[]
+}
+
+export interface RequestPage {
+  requests: HostRequestToMerge[]
+  isLast: boolean
+}
+
 export type ReportState = 'queued' | 'in_progress' | 'success' | 'failure' | 'canceled' | 'inactive'
 
 /** How a deploy of a commit goes. Links lead to pages of ours. */
@@ -69,10 +91,18 @@ export interface SourceHost {
   /** Tells how a deploy goes, which can be repeated. Returns the host's id of the deployment, null where it has none. */
   report(repository: string, report: CommitReport, signal: AbortSignal): Promise<string | null>
   comment(repository: string, comment: { request: number; text: string; id?: string }, signal: AbortSignal): Promise<string>
+  /** The oldest comment at a request that holds this text, among its first hundred; undefined where there is none. */
+  findComment(repository: string, wanted: { request: number; text: string }, signal: AbortSignal): Promise<string | undefined>
+  /** A page of the requests that are open, the first being 1. */
+  openRequests(repository: string, page: number, signal: AbortSignal): Promise<RequestPage>
+  /** One request, open or not. @throws AppError not_found where there is none. */
+  request(repository: string, number: number, signal: AbortSignal): Promise<HostRequestToMerge>
   readonly hooks?: RepositoryHooks
 }
 
 export const REPOSITORIES_PER_PAGE = 50
+/** What strangers write into ten requests fits into one answer. */
+export const REQUESTS_PER_PAGE = 10
 
 /** What reports are told apart from other people's by; the environment follows. */
 export const REPORT_CONTEXT = 'cpd/'

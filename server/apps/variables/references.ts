@@ -14,7 +14,7 @@ export const nounOf = (datastoreId: string): string => (isId('keyValue', datasto
 
 export function lookUpFor(
   context: Pick<AppContext, 'db' | 'sealer'>,
-  service: Pick<StoredService, 'workspaceId' | 'environmentId'>,
+  service: Pick<StoredService, 'workspaceId' | 'environmentId'> & Partial<Pick<StoredService, 'id' | 'foreignCommit'>>,
 ): LookUp {
   const { db } = context
   const network = networkOf(db, service)

@@ -28,9 +28,13 @@ export const surroundingsOf = (context: VariableContext, service: StoredService)
 })
 
 export function resolvedVariables(context: VariableContext, service: StoredService): ResolvedVariable[] {
-  const groups = groupsOfService(context.db, service.id).map((group) => groupLayer(context, group))
+  const groups = groupsGiven(context, service).map((group) => groupLayer(context, group))
   return resolveVariables([ownLayer(context, service), ...groups], surroundingsOf(context, service))
 }
+
+/** Groups hold what a workspace shares, which no commit of strangers is given. */
+const groupsGiven = ({ db }: VariableContext, { id, foreignCommit }: StoredService): LinkedGroup[] =>
+  foreignCommit === null ? groupsOfService(db, id) : []
 
 /** A secret file of a service or of one of its groups; none is opened before it is asked for. */
 export interface ResolvedFile extends SealedFile {
@@ -47,8 +51,8 @@ export function resolveFiles(sources: readonly (readonly ResolvedFile[])[]): Res
 export const groupFiles = (context: VariableContext, groupId: string): ResolvedFile[] =>
   sealedGroupFiles(context, groupId).map((file) => ({ ...file, groupId }))
 
-const resolvedFiles = (context: VariableContext, serviceId: string): ResolvedFile[] =>
-  resolveFiles([sealedFilesOf(context, serviceId), ...groupsOfService(context.db, serviceId).map(({ id }) => groupFiles(context, id))])
+const resolvedFiles = (context: VariableContext, service: StoredService): ResolvedFile[] =>
+  resolveFiles([sealedFilesOf(context, service.id), ...groupsGiven(context, service).map(({ id }) => groupFiles(context, id))])
 
 /** What a release of the service is made with now. @throws AppError validation_failed naming every variable that comes to nothing. */
 export function secretsForRelease(context: VariableContext, service: StoredService): ReleaseSecrets {
@@ -62,7 +66,7 @@ export function secretsForRelease(context: VariableContext, service: StoredServi
       ...(raw.from !== undefined && { from: raw.from }),
       ...(source.id !== undefined && { groupId: source.id }),
     })),
-    secretFiles: resolvedFiles(context, service.id).map(({ name, open, groupId }) => ({
+    secretFiles: resolvedFiles(context, service).map(({ name, open, groupId }) => ({
       name,
       content: open(),
       ...(groupId !== undefined && { groupId }),

@@ -26,7 +26,7 @@ export function resolveEnvInput(inputs: readonly EnvVarInput[], { pointer = '', 
 }
 
 export function resolveEnvEntry(key: string, input: EnvValueInput, { type, bind, pointer = '' }: OfWhom): EnvEntry {
-  if (isPlatformKey(key, type)) throw invalidValue(`${pointer}/key`, platformKeyMessage(key))
+  refusePlatformKey(key, type, pointer)
   const [wanted, another] = referencesIn(input)
   if (wanted !== undefined) {
     if (another !== undefined || hasValue(input)) throw invalidValue(`${pointer}/${wanted.field}`, referenceAloneMessage(key))
@@ -41,6 +41,11 @@ export function resolveEnvEntry(key: string, input: EnvValueInput, { type, bind,
   const bad = badReferenceIn(value)
   if (bad !== undefined) throw invalidValue(`${pointer}/value`, badReferenceMessage(key, bad))
   return { key, value, interpolate: true }
+}
+
+/** @throws AppError validation_failed for a variable that the platform gives. */
+export function refusePlatformKey(key: string, type: ServiceType | undefined, pointer = ''): void {
+  if (isPlatformKey(key, type)) throw invalidValue(`${pointer}/key`, platformKeyMessage(key))
 }
 
 export function refuseTooMany(count: number): void {

@@ -2,6 +2,7 @@ import type { Belongings } from '../../apps/belongings.ts'
 import type { AppContext } from '../../apps/context.ts'
 import { releaseDeploys, removeDeploys } from '../../apps/deploys/belongings.ts'
 import { releaseDisk } from '../../apps/disks/operations.ts'
+import { releasePreviews } from '../../apps/previews/belongings.ts'
 import { unlimitSpace } from '../../apps/services/space-limit.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { deleteDomainsOf } from '../../edge/domains/store.ts'
@@ -12,6 +13,7 @@ import { removeServiceFolders } from '../../platform/service-folders.ts'
 export const serviceBelongings: readonly Belongings<AppContext>[] = [
   { release: ({ db }, { id }) => deleteDomainsOf(db, id) },
   { release: ({ db }, owner) => dropFromScopes(db, owner) },
+  { release: releasePreviews },
   { release: releaseDisk },
   { release: ({ work }) => work.poke('certificates'), remove: ({ routes }) => routes.publish() },
   { release: releaseDeploys, remove: removeDeploys },

@@ -12,6 +12,7 @@ import { createNotificationWork, type NotificationWork } from '../../apps/notifi
 import { createDeployQueue } from '../../apps/pipeline/queue.ts'
 import { createSpareWork } from '../../apps/postgres/spare/work.ts'
 import { createUpgradeWork } from '../../apps/postgres/upgrade/work.ts'
+import { createPreviewWork, type PreviewWork } from '../../apps/previews/work.ts'
 import { createWays } from '../../apps/replication/ways.ts'
 import { createLookWork } from '../../apps/repositories/looks/work.ts'
 import { servicesToWatch } from '../../apps/services/store.ts'
@@ -57,7 +58,7 @@ export function createWork(
   const pushes = createPushWork(() => context)
   const work: RunningWork = {
     poke: pokeBy({
-      service: onceStarted((serviceId: string) => pokeAllOf([driver, jobs, sourceHosts.ofServices], serviceId)),
+      service: onceStarted((serviceId: string) => pokeAllOf([driver, jobs, sourceHosts.ofServices, previews], serviceId)),
       jobs: onceStarted((serviceId: string) => jobs.poke(serviceId)),
       disk: onceStarted((diskId: string) => disks.poke(diskId)),
       datastore: onceStarted((datastoreId: string) => pokeAllOf(databases, datastoreId)),
@@ -66,6 +67,7 @@ export function createWork(
       workspace: onceStarted((workspaceId: string) => workspaces.poke(workspaceId)),
       certificates: onceStarted(() => certificates.poke()),
       sourceHost: onceStarted((installationId: string) => sourceHosts.poke(installationId)),
+      previews: onceStarted((serviceId: string) => previews.poke(serviceId)),
       webhooks: onceStarted((workspaceId: string) => webhooks.poke(workspaceId)),
     }),
     republishCertificates: () => certificates.republish(),
@@ -83,7 +85,7 @@ export function createWork(
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
     start() {
       open()
-      const stopListening = listen(context, { keeper, notifications, sourceHosts })
+      const stopListening = listen(context, { keeper, notifications, sourceHosts, previews })
       publishRoutes(context)
       pokeAll()
       watchHeld(context)
@@ -106,16 +108,13 @@ export function createWork(
   const databases = [...databaseWork(context), backups, transfers]
   const jobs = createJobWork(context)
   const webhooks = createWebhookWork(context)
-  const sourceHosts = createSourceHostWork(context)
+  const { sourceHosts, previews, ofHosts } = hostWork(context)
   const notifications = createNotificationWork(context)
   const driver = createServiceDriver(context)
   const workspaces = createWorkspaceWork(context, workspaceContents(context))
   const services = { pokeAll: () => pokeServices(context, driver), settled: driver.settled }
-  const minutely = [keeper, services, jobs, workspaces, webhooks, sourceHosts, createLookWork(context), notifications, ...databases]
-
-  function pokeAll(): void {
-    for (const part of minutely) part.pokeAll()
-  }
+  const minutely = [keeper, services, jobs, workspaces, webhooks, ...ofHosts, notifications, ...databases]
+  const pokeAll = (): void => reconcileAll(minutely)
 
   return { context, work }
 }
@@ -123,6 +122,12 @@ export function createWork(
 function pokeServices({ db }: Context, driver: Driver): void {
   for (const serviceId of servicesToWatch(db)) driver.poke(serviceId)
   for (const { serviceId } of unfinishedDeploys(db)) driver.poke(serviceId)
+}
+
+/** What goes by the hosts of repositories. */
+function hostWork(context: Context) {
+  const [sourceHosts, previews] = [createSourceHostWork(context), createPreviewWork(context)]
+  return { sourceHosts, previews, ofHosts: [sourceHosts, createLookWork(context), previews] }
 }
 
 const databaseWork = (context: Context) => [
@@ -137,6 +142,10 @@ const pokeAllOf = (parts: readonly Pick<Driver, 'poke'>[], id: string): void => 
 
 const pokeEach = (parts: readonly { poke(): void }[]): void => {
   for (const part of parts) part.poke()
+}
+
+const reconcileAll = (parts: readonly { pokeAll(): void }[]): void => {
+  for (const part of parts) part.pokeAll()
 }
 
 const settledAll = async (parts: readonly { settled(): Promise<void> }[]): Promise<void> =>
@@ -161,14 +170,16 @@ interface Listeners {
   keeper: Keeper
   notifications: NotificationWork
   sourceHosts: SourceHostWork
+  previews: PreviewWork
 }
 
 /** Has what happens reach who works on it. Returns what ends that. */
-function listen({ db, engine, work }: Context, { keeper, notifications, sourceHosts }: Listeners): (() => void)[] {
+function listen({ db, engine, work }: Context, { keeper, notifications, sourceHosts, previews }: Listeners): (() => void)[] {
   return [
     onEvents(db, (workspaceId) => work.poke('webhooks', workspaceId)),
     onEvents(db, notifications.poke),
     onEvents(db, sourceHosts.ofEvents.poke),
+    onEvents(db, previews.ofWorkspace),
     engine.onExit(keeper.poke),
     keeper.onChange((owner) => pokeOwner(work, owner)),
   ]

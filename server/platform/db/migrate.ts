@@ -50,6 +50,7 @@ import commitReports from './migrations/0046_commit_reports.sql' with { type: 't
 import checkWaits from './migrations/0047_check_waits.sql' with { type: 'text' }
 import repositoryStates from './migrations/0048_repository_states.sql' with { type: 'text' }
 import deployKeys from './migrations/0049_deploy_keys.sql' with { type: 'text' }
+import previews from './migrations/0050_previews.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -102,6 +103,7 @@ const migrations: Migration[] = [
   { version: 47, up: [checkWaits], down: '' },
   { version: 48, up: [repositoryStates], down: '' },
   { version: 49, up: [deployKeys], down: '' },
+  { version: 50, up: [previews], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

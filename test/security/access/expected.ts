@@ -2,6 +2,7 @@ import type { Access } from '../../../shared/operation.ts'
 import type { OperationId } from '../../../shared/operations/all.ts'
 import type { PathIds } from '../../conformance/requests.ts'
 import { memberPassword } from '../../support/members.ts'
+import { anyRequest } from '../../support/previews.ts'
 
 /** What one operation is to answer. The permission stands here a second time on purpose: who changes it elsewhere must mean it. */
 export interface Expected {
@@ -78,6 +79,14 @@ export const expected: Record<OperationId, Expected> = {
   listKeyValueEvents: read('datastores.read'),
   getEvent: read('services.read'),
   listPlatformEnv: read('services.read'),
+  listPreviews: read('services.read'),
+  // Previews of the service are off.
+  createPreview: entry('deploys.create', 409, { json: () => ({ number: 1 }) }),
+  approvePreview: entry('deploys.create', 200, { json: () => ({ commitId: anyRequest.headCommit }) }),
+  deletePreview: entry('services.delete', 204),
+  listPreviewValues: read('services.read'),
+  setPreviewValue: entry('env.write', 200, { json: () => ({ value: 'x' }) }),
+  deletePreviewValue: entry('env.write', 204),
   listEnvVars: read('services.read'),
   replaceEnvVars: entry('env.write', 200, { json: () => [{ key: 'A', value: 'x' }] }),
   getEnvVar: read('services.read'),

@@ -11,6 +11,7 @@ import { addBackups } from '../../support/backups.ts'
 import { call } from '../../support/client.ts'
 import { addDatastore } from '../../support/datastores.ts'
 import { putInto } from '../../support/environments.ts'
+import { addRequest } from '../../support/previews.ts'
 import type { TestServer } from '../../support/server.ts'
 import { addInstallation } from '../../support/source-hosts.ts'
 import { addTransfer } from '../../support/transfers.ts'
@@ -107,6 +108,7 @@ const makers: Record<string, Maker> = {
   },
   async key(place, { serviceId = '' }) {
     await create(place, `/v1/services/${serviceId}/env-vars/SOME_KEY`, { value: 'x' }, 'PUT')
+    await create(place, `/v1/services/${serviceId}/preview-values/SOME_KEY`, { value: 'x' }, 'PUT')
     return 'SOME_KEY'
   },
   async envGroupId(place) {
@@ -136,6 +138,7 @@ const makers: Record<string, Maker> = {
   importId: ({ server, workspaceId }, { postgresId = '' }) => addTransfer(server, { datastoreId: postgresId, workspaceId, kind: 'import' }),
   username: () => 'app_user',
   pid: () => '1',
+  request: ({ server }, { serviceId = '' }) => addRequest(server, serviceId),
   keyValueId: ({ server, workspaceId, environmentId }, made) =>
     addDatastore(server, { workspaceId, kind: 'key_value', environmentId: made.environmentId ?? environmentId ?? null }),
   async domainId(place, { serviceId = '' }) {
@@ -221,6 +224,7 @@ const needs: Record<string, string> = {
   importId: 'postgresId',
   username: 'postgresId',
   pid: 'postgresId',
+  request: 'serviceId',
   domainId: 'serviceId',
   diskId: 'serviceId',
   environmentId: 'projectId',

@@ -12,6 +12,7 @@ import measurements from '../../../docs/measurements.md' with { type: 'text' }
 import metrics from '../../../docs/metrics.md' with { type: 'text' }
 import operations from '../../../docs/operations.md' with { type: 'text' }
 import people from '../../../docs/people.md' with { type: 'text' }
+import previews from '../../../docs/previews.md' with { type: 'text' }
 import projects from '../../../docs/projects.md' with { type: 'text' }
 import repositories from '../../../docs/repositories.md' with { type: 'text' }
 import security from '../../../docs/security.md' with { type: 'text' }
@@ -35,6 +36,7 @@ export const chapters: readonly Chapter[] = [
   { slug: 'git-push', summary: 'Deploying by git push, and what is refused.', text: gitPush },
   { slug: 'services', summary: 'Kinds of services, headers and redirects, who is let in, sleep, plans.', text: services },
   { slug: 'source-hosts', summary: 'GitHub, Gitea and Forgejo: accounts, repositories, deliveries.', text: sourceHosts },
+  { slug: 'previews', summary: 'Pull requests as services of their own; requests from forks.', text: previews },
   { slug: 'variables', summary: 'Variables, secret files, groups that services share, values that refer to others.', text: variables },
   { slug: 'jobs', summary: 'One-off jobs, cron jobs, and a shell beside an instance.', text: jobs },
   { slug: 'disks', summary: 'Files that outlive releases, and their snapshots.', text: disks },

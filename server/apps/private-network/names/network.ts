@@ -10,7 +10,14 @@ interface Place {
 export const networkName = ({ workspaceId, environmentId, isIsolated }: Place): string =>
   isIsolated && environmentId !== null ? environmentId : workspaceId
 
-export function networkOf(db: Database, { workspaceId, environmentId }: Omit<Place, 'isIsolated'>): string {
+interface Placed extends Omit<Place, 'isIsolated'> {
+  id?: string
+  foreignCommit?: string | null
+}
+
+/** Whoever runs a commit of strangers reaches nobody, wherever it is. */
+export function networkOf(db: Database, { id, workspaceId, environmentId, foreignCommit }: Placed): string {
+  if (id !== undefined && foreignCommit != null) return id
   const row = db.query<{ is_isolated: number }, [string]>('SELECT is_isolated FROM environments WHERE id = ?').get(environmentId ?? '')
   return networkName({ workspaceId, environmentId, isIsolated: row?.is_isolated === 1 })
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Service } from '../../../../shared/service.ts'
-import type { ServiceDetails } from '../../../../shared/service-details.ts'
+import { hasDetail, type ServiceDetails } from '../../../../shared/service-details.ts'
 import { traitsOf } from '../../../../shared/service-type.ts'
 import { memo } from '../../../platform/memo.ts'
 import { formatAddress } from '../../../platform/network/address.ts'
@@ -14,7 +14,7 @@ import { repositoryStateOf } from '../../repositories/present.ts'
 import { internalHostOf, urlOf } from '../addresses.ts'
 import { presentLabels } from '../labels.ts'
 import type { ServiceSettings } from '../settings.ts'
-import type { StoredService } from '../store.ts'
+import { type StoredService, serviceById } from '../store.ts'
 
 const REMEMBERED_TIMES = 4000
 
@@ -54,7 +54,8 @@ function detailsOf(context: Pick<AppContext, 'config' | 'db' | 'hasCertificate' 
   if (!runsProgram) {
     const { buildCommand, publishPath, buildPlan, headers, routes } = settings
     const { ipAllowList, maintenanceMode } = service.controls
-    return { buildCommand, publishPath, buildPlan, headers, routes, ipAllowList, maintenanceMode, url: urlOf(context, service.slug) }
+    const reached = { ...previewFacts(context, service), url: urlOf(context, service.slug) }
+    return { buildCommand, publishPath, buildPlan, headers, routes, ipAllowList, maintenanceMode, ...reached }
   }
   return {
     ...runtimeOf(service),
@@ -65,7 +66,19 @@ function detailsOf(context: Pick<AppContext, 'config' | 'db' | 'hasCertificate' 
     ...(hasInstances && { numInstances: service.numInstances, ...diskOf(context, service) }),
     maxShutdownDelaySeconds: settings.maxShutdownDelaySeconds,
     ...(settings.allowUserNamespaces && { allowUserNamespaces: true }),
+    ...previewFacts(context, service),
     ...reachedBy(context, service),
+  }
+}
+
+function previewFacts(
+  { db }: Pick<AppContext, 'db'>,
+  { type, labels, previewOf }: StoredService,
+): Pick<ServiceDetails, 'previews' | 'parentServer'> {
+  const parent = previewOf === null ? undefined : serviceById(db, previewOf)
+  return {
+    ...(hasDetail(type, 'previews') && { previews: labels.previews }),
+    ...(parent !== undefined && { parentServer: { id: parent.id, name: parent.name } }),
   }
 }
 

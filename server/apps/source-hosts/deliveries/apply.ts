@@ -1,4 +1,5 @@
 import type { AppContext } from '../../context.ts'
+import { takeRequest } from '../../previews/requests.ts'
 import { retryLooks } from '../../repositories/look-store.ts'
 import { takePush } from '../../repositories/push.ts'
 import { wakeWaits } from '../checks/wake.ts'
@@ -13,6 +14,7 @@ const SUSPENDED = 'Its owner has suspended the app at GitHub. Nothing is deploye
  */
 export function applyEvent(context: AppContext, installation: StoredInstallation, event: HostEvent): boolean {
   const { db, now } = context
+  if (event.kind === 'request') return takeRequest(context, { ...event, workspaceId: installation.workspaceId })
   if (event.kind === 'push') return takePush(context, { ...event.push, workspaceId: installation.workspaceId, haveChecksPassed: false })
   if (event.kind === 'checks') {
     wakeWaits(context, { ...event, workspaceId: installation.workspaceId })

@@ -1,13 +1,16 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Push } from '../../repositories/push-plan.ts'
-import { ChecksPayload, DeletePayload, InstallationPayload, PushPayload, RepositoryPayload } from './shapes.ts'
+import type { HostRequestToMerge } from '../port.ts'
+import { requestOf } from '../pull-request.ts'
+import { ChecksPayload, DeletePayload, InstallationPayload, PushPayload, RepositoryPayload, RequestPayload } from './shapes.ts'
 
 export type HostPush = Omit<Push, 'workspaceId' | 'haveChecksPassed'>
 
 export type HostEvent =
   | { kind: 'push'; push: HostPush }
   | { kind: 'checks'; urls: string[]; commit: string }
+  | { kind: 'request'; urls: string[]; request: HostRequestToMerge }
   | { kind: 'repository'; action: 'renamed' | 'deleted'; urls: string[]; name: string }
   | { kind: 'installation'; action: 'deleted' | 'suspended' | 'unsuspended' }
   | { kind: 'none' }
@@ -29,6 +32,12 @@ export function eventOf(name: string, payload: unknown): HostEvent {
     case 'check_run':
     case 'workflow_run':
       return read(ChecksPayload, payload, checksOf)
+    case 'pull_request':
+      return read(RequestPayload, payload, ({ repository, pull_request }) => ({
+        kind: 'request',
+        urls: urlsOf(repository),
+        request: requestOf(pull_request),
+      }))
     case 'repository':
       return read(RepositoryPayload, payload, ({ action, repository }) =>
         action === 'renamed' || action === 'deleted'
@@ -49,6 +58,7 @@ export function about(event: HostEvent, urls: string[] | undefined): HostEvent {
     case 'push':
       return { kind: 'push', push: { ...event.push, urls } }
     case 'checks':
+    case 'request':
     case 'repository':
       return { ...event, urls }
     default:

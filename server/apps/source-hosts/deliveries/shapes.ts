@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { PullRequest } from '../pull-request.ts'
 
 const Text = Type.String({ maxLength: 4096 })
 const Paths = Type.Optional(Type.Union([Type.Array(Text), Type.Null()]))
@@ -35,6 +36,8 @@ export const ChecksPayload = Type.Object({
   check_run: Headed,
   workflow_run: Headed,
 })
+
+export const RequestPayload = Type.Object({ repository: Repository, pull_request: PullRequest })
 
 export const RepositoryPayload = Type.Object({ action: Text, repository: Repository })
 

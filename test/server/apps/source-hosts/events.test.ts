@@ -184,3 +184,43 @@ describe('webhooks of repositories', () => {
     expect([1, 2, 3, 20].map((attempts) => pauseAfter(attempts) / 60_000)).toEqual([1, 2, 4, 360])
   })
 })
+
+describe('a request', () => {
+  const request = (fields: object = {}) => ({
+    repository,
+    pull_request: {
+      number: 7,
+      title: 'Sell hats',
+      html_url: 'https://git.example.com/acme/shop/pulls/7',
+      state: 'open',
+      head: { ref: 'hats', sha: commit, repo: { id: 2, full_name: 'eve/shop' } },
+      base: { ref: 'main', sha: 'b'.repeat(40), repo: { id: 1, full_name: 'acme/shop', default_branch: 'main' } },
+      labels: [{ name: 'preview' }],
+      ...fields,
+    },
+  })
+
+  test('tells its newest commit, whether that is of a fork, and its labels', () => {
+    expect(eventOf('pull_request', request())).toEqual({
+      kind: 'request',
+      urls,
+      request: {
+        ...{ number: 7, title: 'Sell hats', url: 'https://git.example.com/acme/shop/pulls/7' },
+        ...{ isOpen: true, isFork: true, branch: 'hats', repository: 'eve/shop', commit },
+        ...{ into: { branch: 'main', isDefault: true }, labels: ['preview'] },
+      },
+    })
+    expect(eventOf('pull_request', request({ state: 'closed', labels: null }))).toMatchObject({ request: { isOpen: false, labels: [] } })
+  })
+
+  test('is one of a fork where the repository that it came from is gone', () => {
+    const of = (repo: object | null | undefined) => eventOf('pull_request', request({ head: { ref: 'hats', sha: commit, repo } }))
+    for (const repo of [null, undefined]) expect(of(repo)).toMatchObject({ request: { isFork: true, repository: '' } })
+    expect(of({ id: 1, full_name: 'acme/shop' })).toMatchObject({ request: { isFork: false, repository: 'acme/shop' } })
+  })
+
+  test('of a form that is not known means nothing', () => {
+    expect(eventOf('pull_request', request({ head: { ref: 'hats', sha: commit, repo: 'eve/shop' } }))).toEqual(none)
+    expect(eventOf('pull_request', { repository })).toEqual(none)
+  })
+})

@@ -222,6 +222,13 @@ describe('a Gitea', () => {
       expect(await host.comment('ada/shop', { request: number, text: 'two', id }, never)).toBe(id)
       const comments = await gitea.ask<{ body: string }[]>(ada, 'GET', `/repos/ada/shop/issues/${number}/comments`)
       expect(comments.map((comment) => comment.body)).toEqual(['two'])
+      expect(await host.findComment('ada/shop', { request: number, text: 'two' }, never)).toBe(id)
+      expect(await host.findComment('ada/shop', { request: number, text: 'one' }, never)).toBeUndefined()
+      const { requests } = await host.openRequests('ada/shop', 1, never)
+      expect(await host.openRequests('ada/shop', 2, never)).toEqual({ requests: [], isLast: true })
+      expect(await host.request('ada/shop', number, never)).toEqual(requests[0])
+      await expect(host.request('ada/shop', 999, never)).rejects.toMatchObject({ code: 'not_found' })
+      expect(requests).toMatchObject([{ number, isOpen: true, isFork: false, branch: 'topic', into: { branch: 'main', isDefault: true } }])
     })
   })
 

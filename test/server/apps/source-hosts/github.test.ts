@@ -197,6 +197,36 @@ describe('an app that all workspaces share', () => {
     })
   })
 
+  test('lists open requests, and takes for a fork what comes from another repository', async () => {
+    const [example] = exampleOf('GET', '/repos/a/b/pulls') as [{ head: { repo: object }; base: { repo: object } }]
+    const from = (number: number, repo: object) => ({
+      ...example,
+      ...{ number, title: 'Hats', html_url: `https://github.com/acme/shop/pull/${number}`, state: 'open', labels: [], requested_teams: [] },
+      head: { ...example.head, ref: 'hats', sha: COMMIT, repo },
+      base: { ...example.base, ref: 'main', repo: { ...example.base.repo, id: 1, full_name: 'acme/shop', default_branch: 'main' } },
+    })
+    const own = { ...example.head.repo, id: 1, full_name: 'acme/shop' }
+    const requests = [from(1, own), from(2, { ...own, id: 2, full_name: 'eve/shop' })]
+    github.answer('GET /repos/{owner}/{repo}/pulls', () => requests)
+    const { requests: found, isLast } = await host.openRequests('acme/shop', 1, never)
+    const told = { isOpen: true, branch: 'hats', commit: COMMIT, into: { branch: 'main', isDefault: true } }
+    expect(found).toMatchObject([
+      { number: 1, isFork: false, repository: 'acme/shop', ...told },
+      { number: 2, isFork: true, repository: 'eve/shop', ...told },
+    ])
+    expect(isLast).toBe(true)
+    github.answer('GET /repos/{owner}/{repo}/pulls/{pull_number}', () => ({ ...from(2, own), state: 'closed' }))
+    expect(await host.request('acme/shop', 2, never)).toMatchObject({ number: 2, ...told, isOpen: false })
+  })
+
+  test('finds the oldest comment that holds a text, as later ones may be copies', async () => {
+    const [example] = exampleOf('GET', '/repos/a/b/issues/1/comments') as object[]
+    const comments = ['mark', 'other', 'the mark again', 'end'].map((body, at) => ({ ...example, id: at + 1, body }))
+    github.answer('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', () => comments)
+    expect(await host.findComment('acme/shop', { request: 1, text: 'mark' }, never)).toBe('1')
+    expect(await host.findComment('acme/shop', { request: 1, text: 'none' }, never)).toBeUndefined()
+  })
+
   test('knows what statuses and check runs of a commit come to', async () => {
     const runs = (...conclusions: (string | null)[]) => {
       const [one] = (exampleOf('GET', '/repos/a/b/commits/c/check-runs') as { check_runs: object[] }).check_runs

@@ -57,7 +57,7 @@ const harmless = [
   ],
   ...['scope', 'serviceId', 'serviceIds', 'sessionId', 'snapshotKey', 'source', 'sourceId', 'startCommand', 'term'],
   ...['environmentId', 'environmentIds', 'projectId', 'projectIds', 'protectedStatus', 'resourceIds'],
-  ...['envGroupId', 'eventFilter', 'eventId', 'fileName', 'from', 'imageUrl', 'ref', 'to', 'url', 'webhookId'],
+  ...['envGroupId', 'eventFilter', 'eventId', 'fileName', 'from', 'generation', 'imageUrl', 'ref', 'request', 'to', 'url', 'webhookId'],
   ...['keyValueId', 'maxmemoryPolicy', 'persistenceMode'],
   ...['timezone', 'type', 'uri', 'user', 'workspaceId', 'workspaceName'],
   ...[

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { HostRepository, SourceHost } from '../../port.ts'
-import { REPOSITORIES_PER_PAGE } from '../../port.ts'
+import { REPOSITORIES_PER_PAGE, REQUESTS_PER_PAGE } from '../../port.ts'
+import { PullRequest, requestOf } from '../../pull-request.ts'
 import { allPages } from '../all-pages.ts'
 import { askHost, type HostRequest } from '../ask.ts'
 import { stateOfChecks } from '../check-states.ts'
@@ -8,7 +9,7 @@ import { commitStatusOf } from '../commit-status.ts'
 import type { Reach } from '../reach.ts'
 import { pathOf } from '../repository-path.ts'
 import { giteaHooks } from './hooks.ts'
-import { GiteaMade, GiteaRepositories, GiteaRepository, GiteaStatuses, GiteaUser } from './shapes.ts'
+import { GiteaComments, GiteaMade, GiteaRepositories, GiteaRepository, GiteaRequests, GiteaStatuses, GiteaUser } from './shapes.ts'
 
 /** Its operator may allow fewer. */
 const STATUSES_PER_PAGE = 50
@@ -54,6 +55,19 @@ export function openGitea(reach: Reach, { account, token }: { account: string; t
           : { method: 'PATCH', path: `${issues}/comments/${encodeURIComponent(id)}`, json: { body: text } }
       return String((await askHost(reach, as(asked), GiteaMade, signal)).id)
     },
+    async findComment(repository, { request, text }, signal) {
+      const path = `${pathOf(repository)}/issues/${request}/comments`
+      const found = await askHost(reach, as({ path }), GiteaComments, signal)
+      return found.find(({ body }) => body.includes(text))?.id.toString()
+    },
+    async openRequests(repository, page, signal) {
+      const path = `${pathOf(repository)}/pulls?state=open&limit=${REQUESTS_PER_PAGE}&page=${page}`
+      const found = await askHost(reach, as({ path }), GiteaRequests, signal)
+      // Its operator may allow fewer on a page than were asked for.
+      return { requests: found.map(requestOf), isLast: found.length === 0 }
+    },
+    request: async (repository, number, signal) =>
+      requestOf(await askHost(reach, as({ path: `${pathOf(repository)}/pulls/${number}` }), PullRequest, signal)),
     hooks: giteaHooks(reach, as),
   }
 }

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { PullRequest } from '../../pull-request.ts'
 
 const Text = Type.String({ maxLength: 2048 })
 const Whole = Type.Integer({ minimum: 0 })
@@ -23,3 +24,5 @@ export const GiteaStatuses = Type.Object({
 })
 
 export const GiteaMade = Type.Object({ id: Whole })
+export const GiteaComments = Type.Array(Type.Object({ id: Whole, body: Type.String() }), { maxItems: 10_000 })
+export const GiteaRequests = Type.Array(PullRequest, { maxItems: 100 })

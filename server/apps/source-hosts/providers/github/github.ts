@@ -1,5 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
-import { type HostRepository, REPOSITORIES_PER_PAGE, type SourceHost } from '../../port.ts'
+import { type HostRepository, REPOSITORIES_PER_PAGE, REQUESTS_PER_PAGE, type SourceHost } from '../../port.ts'
+import { PullRequest, requestOf } from '../../pull-request.ts'
 import { allPages } from '../all-pages.ts'
 import { askHost, type HostRequest } from '../ask.ts'
 import { stateOfChecks } from '../check-states.ts'
@@ -7,7 +8,15 @@ import type { Reach } from '../reach.ts'
 import { pathOf } from '../repository-path.ts'
 import type { GithubAppKeys } from './apps.ts'
 import { reportToGithub } from './reports.ts'
-import { GithubCheckRuns, GithubMade, GithubRepositories, GithubRepository, GithubStatuses } from './shapes.ts'
+import {
+  GithubCheckRuns,
+  GithubComments,
+  GithubMade,
+  GithubRepositories,
+  GithubRepository,
+  GithubRequests,
+  GithubStatuses,
+} from './shapes.ts'
 import { githubTokens } from './tokens.ts'
 
 export type AskGithub = <S extends TSchema>(request: HostRequest, schema: S, signal: AbortSignal) => Promise<Static<S>>
@@ -47,6 +56,18 @@ export function openGithub(reach: Reach, { keys, installationId }: { keys: Githu
           : { method: 'PATCH', path: `${issues}/comments/${encodeURIComponent(id)}`, json: { body: text } }
       return String((await ask(asked, GithubMade, signal)).id)
     },
+    async findComment(repository, { request, text }, signal) {
+      const path = `${pathOf(repository)}/issues/${request}/comments?per_page=100`
+      const found = await ask({ path }, GithubComments, signal)
+      return found.find(({ body }) => body?.includes(text))?.id.toString()
+    },
+    async openRequests(repository, page, signal) {
+      const path = `${pathOf(repository)}/pulls?state=open&per_page=${REQUESTS_PER_PAGE}&page=${page}`
+      const found = await ask({ path }, GithubRequests, signal)
+      return { requests: found.map(requestOf), isLast: found.length < REQUESTS_PER_PAGE }
+    },
+    request: async (repository, number, signal) =>
+      requestOf(await ask({ path: `${pathOf(repository)}/pulls/${number}` }, PullRequest, signal)),
   }
 }
 

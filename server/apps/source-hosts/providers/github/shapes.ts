@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { PullRequest } from '../../pull-request.ts'
 
 const Text = Type.String({ maxLength: 2048 })
 const Whole = Type.Integer({ minimum: 0 })
@@ -18,6 +19,8 @@ export const GithubCheckRuns = Type.Object({
 })
 
 export const GithubMade = Type.Object({ id: Whole })
+export const GithubComments = Type.Array(Type.Object({ id: Whole, body: Type.Optional(Type.String()) }), { maxItems: 10_000 })
+export const GithubRequests = Type.Array(PullRequest, { maxItems: 100 })
 export const GithubDeployments = Type.Array(GithubMade, { maxItems: 100 })
 
 export const GithubConversion = Type.Object({
