@@ -17,7 +17,11 @@ export function inheritedBy(parent: StoredService, { isFork, headBranch }: Store
     numInstances: 1,
     settings: { ...(isFork ? { ...settings, buildPlan: defaultSettings.buildPlan } : parent.settings), plan: 'free' },
     controls: parent.controls,
-    labels: { ...parent.labels, branch: headBranch, autoDeployTrigger: 'off', previews: noPreviews },
+    labels: {
+      ...{ ...parent.labels, branch: headBranch, autoDeployTrigger: 'off', previews: noPreviews },
+      // What lets the workspace in at other repositories of its own is for nobody else.
+      submodules: parent.labels.submodules && !isFork,
+    },
     foreignCommit: isFork ? commit : null,
   }
 }

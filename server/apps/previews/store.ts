@@ -113,5 +113,9 @@ export const insertPreview = (db: Database, preview: Partial<StoredPreview> & Ke
 export const changePreview = (db: Database, { parentId, number }: Key, change: Partial<StoredPreview>): void =>
   void previews.update(db, { parentId, number }, change)
 
+/** Has requests at the repository of a service go on where that is now: keys of both are given. */
+export const moveRequests = (db: Database, parentId: string, { from, to }: Record<'from' | 'to', string>): void =>
+  void previews.update(db, { parentId, repository: from }, { repository: to })
+
 /** Forgets a request. */
 export const forgetPreview = (db: Database, { parentId, number }: Key): void => void previews.remove(db, { parentId, number })

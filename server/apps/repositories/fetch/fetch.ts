@@ -10,6 +10,7 @@ import type { AppContext } from '../../context.ts'
 import type { StoredService } from '../../services/store.ts'
 import { takeSource } from '../../sources/operations.ts'
 import { type StoredSource, sourceOfCommit } from '../../sources/store.ts'
+import { keyHolderOf } from '../deploy-keys/key-holder.ts'
 import { type Pack, packCommit } from '../git/archive.ts'
 import type { Remote } from '../git/environment.ts'
 import { type CommitAt, fetchCommit } from '../git/fetch-commit.ts'
@@ -34,8 +35,9 @@ const roomForFetch = { what: 'what is fetched', advice: 'Its operator has to fre
 export function fetchSource(context: AppContext, wanted: WantedCommit): Promise<void> {
   return whileThereIsRoom(context, roomForFetch, async (short) => {
     const signal = AbortSignal.any([wanted.signal, short])
-    const { id: serviceId, workspaceId, labels } = wanted.service
-    const remote = await openRemote(context, { workspaceId, serviceId, url: labels.repo, remark: wanted.remark }, signal)
+    const { service, remark } = wanted
+    const of = { workspaceId: service.workspaceId, serviceId: keyHolderOf(service) }
+    const remote = await openRemote(context, { ...of, url: service.labels.repo, remark }, signal)
     await inGitFolder(context, remote, (folder) => fetchInto(context, { ...wanted, signal }, { folder, remote }))
   })
 }

@@ -1,5 +1,7 @@
+import { repositoryKey } from '../../../../shared/repository.ts'
 import type { AppContext } from '../../context.ts'
 import { recordEvent } from '../../events/store.ts'
+import { moveRequests } from '../../previews/store.ts'
 import { type StoredService, serviceById, updateService } from '../../services/store.ts'
 import { lookAt, putLook } from '../look-store.ts'
 import { changeWait, waitOf } from '../wait-store.ts'
@@ -24,6 +26,7 @@ export function followRename(context: AppContext, { id, labels }: StoredService,
     const nextAt = failures > AT_ONCE ? nextLookAt(now, { failures, share: 0 }) : now
     putLook(db, { ...before, repository: url, failures, nextAt })
   }
+  moveRequests(db, id, { from: repositoryKey(labels.repo) ?? '', to: repositoryKey(url) ?? '' })
   const wait = waitOf(db, id)
   if (wait?.repository === labels.repo) changeWait(db, wait, { repository: url })
   recordEvent(db, { owner: current, type: 'repository_renamed', details: { from: labels.repo, to: url }, now })

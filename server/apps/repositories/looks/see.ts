@@ -1,5 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import type { StoredService } from '../../services/store.ts'
+import { keyHolderOf } from '../deploy-keys/key-holder.ts'
 import type { Remote } from '../git/environment.ts'
 import { findRef } from '../git/find-ref.ts'
 import { inGitFolder } from '../git/folder.ts'
@@ -20,9 +21,9 @@ interface Looked {
 }
 
 export async function seeBranch(context: AppContext, service: StoredService, looked: Looked): Promise<Seen> {
-  const { id: serviceId, workspaceId, labels } = service
+  const { workspaceId, labels } = service
   try {
-    const remote = await openRemote(context, { workspaceId, serviceId, url: labels.repo }, looked.signal)
+    const remote = await openRemote(context, { workspaceId, serviceId: keyHolderOf(service), url: labels.repo }, looked.signal)
     return await inGitFolder(context, remote, (folder) => see(context, service, { ...looked, folder, remote }))
   } catch (error) {
     return { found: await explain(context, service, { error, signal: looked.signal }), message: '' }

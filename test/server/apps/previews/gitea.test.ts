@@ -104,7 +104,7 @@ describe('requests at a Gitea', () => {
     expect(await saysAt(number, 'The preview is live.')).toContain(service?.url)
     const statuses = () => gitea.ask<{ context: string; status: string }[]>(ada, 'GET', `/repos/ada/shop/commits/${commit}/statuses`)
     await until('its status says so', async () =>
-      (await statuses()).some(({ context, status }) => context === `cpd/shop-pr-${number}` && status === 'success'),
+      (await statuses()).some(({ context, status }) => context.startsWith(`cpd/shop-pr-${number}.localhost-`) && status === 'success'),
     )
 
     const next = await gitea.commit(ada, 'shop', 'more-hats.txt', 'hats')

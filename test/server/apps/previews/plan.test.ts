@@ -114,6 +114,7 @@ describe('what a preview has of its parent', () => {
   test('is of a fork neither its place nor what it may do beyond others', () => {
     const inherited = inheritedBy(parent, facts({ isFork: true }).preview, commit)
     expect(inherited).toMatchObject({ environmentId: null, settings: { plan: 'free', buildPlan: 'starter' }, foreignCommit: commit })
+    expect(inherited.labels.submodules).toBe(false)
     expect(inherited.settings).not.toHaveProperty('allowUserNamespaces')
   })
 

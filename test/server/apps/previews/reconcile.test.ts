@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { reconcilePreviews } from '../../../../server/apps/previews/reconcile.ts'
 import { findPreview, type StoredPreview } from '../../../../server/apps/previews/store.ts'
 import { linksOf, membersOf } from '../../../../server/apps/private-network/links.ts'
+import { followRename } from '../../../../server/apps/repositories/looks/renames.ts'
 import { findService, removeServiceRow, type StoredService, serviceById } from '../../../../server/apps/services/store.ts'
 import { secretsForRelease } from '../../../../server/apps/variables/resolved.ts'
 import { repositoryKey } from '../../../../shared/repository.ts'
@@ -170,5 +171,18 @@ describe('a preview', () => {
     const serviceDetails = { previews: { generation: 'automatic' } }
     const { status, body } = await ask('/v1/services', { json: { type: 'background_worker', name: 'worker', serviceDetails } })
     expect({ status, body }).toMatchObject({ status: 400, body: { message: 'A background_worker has no previews.' } })
+  })
+})
+
+test('a repository that was renamed keeps its previews, and what people said of them', async () => {
+  const parent = await makeParent()
+  const { preview, service } = reconciled(parent.id, { isFork: true, headCommit: commit, approvedCommit: commit, commentId: '7' })
+  const stored = serviceById(server.db, parent.id)
+  if (stored === undefined) throw new Error('The parent is gone')
+  server.db.transaction(() => followRename(server.context, stored, 'https://git.example.com/ada/store'))()
+  reconcilePreviews(server.context, parent.id)
+  expect(findPreview(server.db, preview)).toMatchObject({
+    ...{ repository: 'git.example.com/ada/store', approvedCommit: commit, commentId: '7', deployedCommit: commit },
+    serviceId: service?.id,
   })
 })

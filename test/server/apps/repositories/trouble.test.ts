@@ -89,7 +89,8 @@ test('a token that ends in the middle of a fetch fails the deploy in words, and 
   const { service, deployId } = await world.make(repository.url, { branch: 'main' })
   const ended = await service.ends(deployId)
   world.server.answer = undefined
-  expect(asked).toEqual(['info/refs', 'git-upload-pack', 'info/refs', 'git-upload-pack'])
+  // The last one asks where the repository is now, with no token.
+  expect(asked).toEqual(['info/refs', 'git-upload-pack', 'info/refs', 'git-upload-pack', 'info/refs'])
   expect(ended).toMatchObject({ status: 'build_failed', reason: expect.stringContaining('It is not there, or private') })
   expect(ended.reason).not.toContain('ending-1')
   expect(readdirSync(world.platform.context.paths.fetches)).toEqual([])

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type { AppContext } from '../../../context.ts'
 import type { StoredService } from '../../../services/store.ts'
+import { keyHolderOf } from '../../deploy-keys/key-holder.ts'
 import { archiveOf, type Pack, streamOf } from '../../git/archive.ts'
 import { type CommitAt, fetchCommit } from '../../git/fetch-commit.ts'
 import { closeGitFolder, openGitFolder } from '../../git/folder.ts'
@@ -68,7 +69,7 @@ async function* tarsBelow(
   const { path, commitId } = submodule
   const { href: url } = locateSubmodule(submodule, { url: place.remote.url, own: own.remote.url })
   remark(`Fetching the submodule ${place.prefix}${path} of ${url}`)
-  const remote = await openRemote(context, { workspaceId: service.workspaceId, serviceId: service.id, url, remark }, signal)
+  const remote = await openRemote(context, { workspaceId: service.workspaceId, serviceId: keyHolderOf(service), url, remark }, signal)
   const folder = await openGitFolder(context, remote)
   try {
     await fetchCommit(context, { folder, remote, commitId, signal })
