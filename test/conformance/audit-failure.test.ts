@@ -65,8 +65,8 @@ const ignored = new Set([
 /** Change nothing, or nothing that concerns anybody yet. */
 const unwritten = new Set<string>(['createDeviceGrant', 'refreshDeviceToken', 'planDeploy'])
 
-/** A spare database that is made meanwhile takes a user's id. */
-const NO_COUNTERS = "WHERE key <> 'next_uid'"
+/** A spare database or a backup that is made meanwhile takes a user's id. */
+const NO_COUNTERS = "WHERE key NOT LIKE '%uid'"
 
 function dump(db: Database): Record<string, unknown> {
   const tables = db.query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all()

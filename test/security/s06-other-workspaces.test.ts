@@ -82,6 +82,10 @@ const otherAnswers: Partial<Record<OperationId, Record<string, number>>> = {
   startPostgresRecovery: { backupId: 409, environmentId: 409 },
   startKeyValueRecovery: { backupId: 409, environmentId: 409 },
   startRedisRecovery: { backupId: 409, environmentId: 409 },
+  // No source host is configured, whatever the id.
+  listSourceHostRepos: { installationId: 501 },
+  listGithubRepos: { installationId: 501 },
+  listGiteaRepos: { installationId: 501 },
   // By this word git says whether it fetches or pushes.
   gitInfoRefs: { service: 400 },
 }
