@@ -22,7 +22,10 @@ const PROGRAMS = [
 ]
 const NODE = '22.11.0'
 const GO = '1.27.4'
-const KEPT = [`node-${NODE}`, 'npm-10.9.4', `go-${GO}`, `uv-${uvPin.version}`]
+const PNPM = '9.15.4'
+const PNPM_HASH =
+  'sha512.b2dc20e2fc72b3e18848459b37359a32064663e5627a51e4c74b2c29dd8e8e0491483c3abb40789cfd578bf362fb6ba8261b05f0387d76792ed6e23ea3b1b6a0'
+const KEPT = [`node-${NODE}`, `pnpm-${PNPM}+${PNPM_HASH}`, 'npm-10.9.4', `go-${GO}`, `uv-${uvPin.version}`]
 
 const PYTHON_PROGRAM = `import os, platform, six
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -77,11 +80,13 @@ describe.runIf(process.getuid?.() === 0)('on a machine without node, npm, bun, g
     })
   const answerOf = async (name: string) => await (await cpd.appFetch(name)).text()
 
-  test('an app of Node.js gets the Node.js that it asks for, and its packages', async () => {
-    const packageJson = { dependencies: { express: '5.1.0' }, scripts: { start: 'node app.js' }, engines: { node: NODE } }
+  test('an app of Node.js gets the Node.js and the package manager that it asks for, and its packages', async () => {
+    const packageManager = `pnpm@${PNPM}+${PNPM_HASH}`
+    const packageJson = { packageManager, dependencies: { express: '5.1.0' }, scripts: { start: 'node app.js' }, engines: { node: NODE } }
     const app = "require('express')().get('/', (_, res) => res.send(process.version)).listen(process.env.PORT)"
     const log = await deploy('node-app', { 'package.json': JSON.stringify(packageJson), 'app.js': app })
     expect(log).toContain(`engines asks for Node.js ${NODE}, and has it.`)
+    expect(log).toContain('==> install: pnpm install')
     expect(await answerOf('node-app')).toBe(`v${NODE}`)
   }, 240_000)
 

@@ -36,13 +36,13 @@ export function wantedManager({ files, settings, workspace }: DetectInput, pkg: 
   if (lock !== undefined) return { name: lock[1], reason: lock[0] }
   const packageManager = pinOf(workspace, pkg)
   const name = /^(npm|pnpm|yarn|bun)@/.exec(packageManager ?? '')?.[1] as PackageManager['name'] | undefined
-  if (name !== undefined) return { name, reason: `packageManager ${packageManager}` }
+  if (name !== undefined) return { name, reason: `packageManager ${packageManager?.split('+')[0]}` }
   return { name: settings.runtime === 'bun' ? 'bun' : 'npm', reason: 'no lock file' }
 }
 
 const lockOf = (files: SourceView) => lockFiles.find(([path]) => files.has(path))
 
-const pinOf = (workspace: DetectInput['workspace'], pkg: PackageJson): string | undefined =>
+export const pinOf = (workspace: DetectInput['workspace'], pkg: PackageJson): string | undefined =>
   (workspace && readPackageJson(workspace.files)?.packageManager) ?? pkg.packageManager
 
 /** The one that is wanted; Bun without Node.js or where the service wants it, as it reads the lock files of the others. */
@@ -51,7 +51,13 @@ export function choosePackageManager(input: DetectInput, pkg: PackageJson): Pack
   const files = workspace?.files ?? input.files
   const { name, reason } = wantedManager(input, pkg)
   const packageManager = pinOf(workspace, pkg)
-  const project = { files, pkg: { ...pkg, packageManager }, isLocked: lockOf(files) !== undefined, reason }
+  const project = {
+    files,
+    pkg: { ...pkg, packageManager },
+    isLocked: lockOf(files) !== undefined,
+    reason,
+    isProvided: toolchains.manager !== undefined,
+  }
   if (name === 'bun') return bun(project)
   if (settings.runtime === 'bun') return bun({ ...project, isLocked: false, reason: `${reason}; the service's runtime is bun` })
   if (toolchains.tools.node === undefined || toolchains.tools.npm === undefined)
@@ -65,6 +71,8 @@ interface Project {
   pkg: PackageJson
   isLocked: boolean
   reason: string
+  /** It is there by its name, and npx need not fetch it. */
+  isProvided: boolean
 }
 
 function npm({ pkg, isLocked, reason }: Project): PackageManager {
@@ -95,9 +103,9 @@ function bun({ isLocked, reason }: Project): PackageManager {
 }
 
 /** Run through npx, which fetches the very version with npm's own settings for registries and certificates. */
-function pnpm({ files, pkg, isLocked, reason }: Project): PackageManager {
+function pnpm({ files, pkg, isLocked, reason, isProvided }: Project): PackageManager {
   const version = versionOf(pkg, 'pnpm') ?? pnpmVersion(files.head('pnpm-lock.yaml'))
-  const command = `npx --yes ${shellWord(`pnpm@${version}`)}`
+  const command = isProvided ? 'pnpm' : `npx --yes ${shellWord(`pnpm@${version}`)}`
   return {
     name: 'pnpm',
     reason,
@@ -115,8 +123,8 @@ function yarn(project: Project): PackageManager {
   return isClassic ? yarnClassic(project) : yarnBerry(project)
 }
 
-function yarnClassic({ pkg, isLocked, reason }: Project): PackageManager {
-  const command = `npx --yes ${shellWord(`yarn@${versionOf(pkg, 'yarn') ?? '1'}`)}`
+function yarnClassic({ pkg, isLocked, reason, isProvided }: Project): PackageManager {
+  const command = isProvided ? 'yarn' : `npx --yes ${shellWord(`yarn@${versionOf(pkg, 'yarn') ?? '1'}`)}`
   return {
     name: 'yarn',
     reason,
@@ -128,8 +136,8 @@ function yarnClassic({ pkg, isLocked, reason }: Project): PackageManager {
 }
 
 /** Yarn 2 and later, which installs development dependencies whatever NODE_ENV says. */
-function yarnBerry({ files, pkg, isLocked, reason }: Project): PackageManager {
-  const command = `npx --yes ${shellWord(`@yarnpkg/cli-dist@${versionOf(pkg, 'yarn') ?? '4'}`)}`
+function yarnBerry({ files, pkg, isLocked, reason, isProvided }: Project): PackageManager {
+  const command = isProvided ? 'yarn' : `npx --yes ${shellWord(`@yarnpkg/cli-dist@${versionOf(pkg, 'yarn') ?? '4'}`)}`
   return {
     name: 'yarn',
     reason,
