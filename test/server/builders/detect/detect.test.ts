@@ -116,7 +116,7 @@ describe('a Python app', () => {
   const flask = 'from flask import Flask\napplication = Flask(__name__)\n'
   test.each([
     [{ 'requirements.txt': 'Flask==3\ngunicorn==23\n', 'app.py': flask }, 'python -m gunicorn --bind 127.0.0.1:$PORT app:application'],
-    [{ 'requirements.txt': 'flask\n', 'main.py': flask }, 'python -m flask --app main:application run --host 127.0.0.1 --port $PORT'],
+    [{ 'requirements.txt': 'flask\n', 'main.py': flask }, 'python -m gunicorn --bind 127.0.0.1:$PORT main:application'],
     [
       { 'requirements.txt': 'fastapi\nuvicorn', 'main.py': 'api: FastAPI = FastAPI()' },
       'python -m uvicorn --host 127.0.0.1 --port $PORT main:api',
@@ -131,7 +131,7 @@ describe('a Python app', () => {
     const plan = detect(files)
     expect(plan).toMatchObject({ runtime: 'python', startCommand: command })
     expect(commands(plan).slice(0, 2)).toEqual(['/tools/python/bin/python3 -m venv --clear .venv', 'pip install -r requirements.txt'])
-    expect(plan.steps[2]?.name).toBe('make .venv movable')
+    expect(plan.steps.at(-1)?.name).toBe('make .venv movable')
   })
 
   test('with a pyproject.toml is installed itself, and without requirements nothing is', () => {
