@@ -101,6 +101,12 @@ test.each(frameworks)(
   300_000,
 )
 
+test('the packages of the same list are kept for the next deploy', async () => {
+  const again = await deployFolder(cpd, join(apps, 'flask'))
+  expect(again).toContain('Dependencies are those of an earlier build: requirements.txt,')
+  expect(await (await cpd.appFetch('flask')).text()).toBe('flask')
+}, 120_000)
+
 test('what a Streamlit page shows comes by a WebSocket through the ingress', async () => {
   const socket = new WebSocket(`ws://127.0.0.1:${cpd.ingressPort}/_stcore/stream`, {
     headers: { host: 'streamlit.localhost', origin: 'http://streamlit.localhost' },

@@ -1,6 +1,7 @@
 /** How the packages of a Python app come into its environment: by uv, or by pip where there is no uv. */
 import { shellWord } from '../shell-word.ts'
 import type { Tool } from '../toolchains/tool.ts'
+import { pythonInputs } from './kept-python.ts'
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
 import { pythonRequirements } from './python-app.ts'
 import type { SourceView } from './source-view.ts'
@@ -40,7 +41,7 @@ function byPip({ files, buildCommand, python, after }: Wanted): Installing {
     steps:
       install === undefined
         ? [environment(`${create} --without-pip .venv`)]
-        : stepsOf({ create: `${create} .venv`, install, buildCommand, pip: 'pip', after }),
+        : stepsOf({ files, create: `${create} .venv`, install, buildCommand, pip: 'pip', after }),
     buildEnv: quietPip,
     cacheEnv: { PIP_CACHE_DIR: 'pip' },
   }
@@ -52,7 +53,7 @@ function byUv({ files, buildCommand, python, after }: Wanted): Installing {
   const install = buildCommand ?? uvInstall(files)
   return {
     packageManager: 'uv',
-    steps: install === undefined ? [environment(create)] : stepsOf({ create, install, buildCommand, pip: 'uv pip', after }),
+    steps: install === undefined ? [environment(create)] : stepsOf({ files, create, install, buildCommand, pip: 'uv pip', after }),
     // Releases are read-only, so that Python could not keep what it compiles; and a link into the cache would let a later build change a release.
     buildEnv: { ...quietPip, UV_COMPILE_BYTECODE: '1', UV_LINK_MODE: 'copy', UV_PYTHON_DOWNLOADS: 'never', UV_NO_PROGRESS: '1' },
     cacheEnv: { PIP_CACHE_DIR: 'pip', UV_CACHE_DIR: 'uv' },
@@ -61,17 +62,18 @@ function byUv({ files, buildCommand, python, after }: Wanted): Installing {
 
 const environment = (command: string): BuildStep => ({ name: 'virtual environment', command })
 
-interface Steps extends Pick<Wanted, 'buildCommand' | 'after'> {
+interface Steps extends Pick<Wanted, 'files' | 'buildCommand' | 'after'> {
   create: string
   install: string
   pip: string
 }
 
-function stepsOf({ create, install, buildCommand, pip, after: { server, finish } }: Steps): BuildStep[] {
+function stepsOf({ files, create, install, buildCommand, pip, after: { server, finish } }: Steps): BuildStep[] {
+  const inputs = buildCommand ? undefined : pythonInputs(files)
   const missing = server && `python -c 'import ${server}' 2>/dev/null || ${pip} install ${server}`
   return [
     environment(create),
-    { name: buildCommand ? 'build' : 'install', command: install },
+    { name: buildCommand ? 'build' : 'install', command: install, ...(inputs && { inputs, keeps: '.venv' as const }) },
     ...(missing === undefined ? [] : [{ name: 'server, where the app brings none', command: missing }]),
     { name: 'make .venv movable', command: MAKE_VENV_MOVABLE },
     // A build command of the owner's own does that as well, or has its reasons.

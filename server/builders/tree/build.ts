@@ -52,10 +52,16 @@ async function runSteps(options: BuildOptions, uses: StepUse[]): Promise<void> {
   }
 }
 
-const keeping = ({ command, inputs }: BuildStep, { cacheDir }: BuildOptions): { command: string; variables: Record<string, string> } =>
+const keeping = (
+  { command, inputs, keeps }: BuildStep,
+  { cacheDir }: BuildOptions,
+): { command: string; variables: Record<string, string> } =>
   inputs === undefined
     ? { command, variables: {} }
-    : { command: keepingInstall({ command, inputs }), variables: { [KEPT_VARIABLE]: join(cacheDir, 'dependencies') } }
+    : {
+        command: keepingInstall({ command, inputs, ...(keeps && { keeps }) }),
+        variables: { [KEPT_VARIABLE]: join(cacheDir, 'dependencies') },
+      }
 
 function describePlan(plan: BuildPlan): string[] {
   return [
