@@ -36,7 +36,7 @@ STATICFILES_DIRS = [BASE / "assets"]
 `
 const setting = 'import os\nos.environ.setdefault("DJANGO_SETTINGS_MODULE", "shop.settings")\n'
 
-/** As they are written by those who follow the first page of each framework's guide, none of which names a server. */
+/** Apps of those who follow the first page of each framework's guide, none of which names a server. */
 const frameworks: { name: string; files: Record<string, string>; start: string; answers: Record<string, string> }[] = [
   {
     name: 'django',

@@ -75,7 +75,7 @@ interface Project {
   pkg: PackageJson
   isLocked: boolean
   reason: string
-  /** It is there by its name, and npx need not fetch it. */
+  /** Whether there is one of the toolchains, which npx need not fetch. */
   isProvided: boolean
   part: WorkspacePart | undefined
 }

@@ -22,7 +22,7 @@ function findStreamlit(files: SourceView): PythonFramework | undefined {
 }
 
 const NAMES = ['app', 'main', 'wsgi', 'asgi', 'server', 'application', 'api']
-/** Those in folders are where FastAPI's own command looks (https://fastapi.tiangolo.com/fastapi-cli). */
+/** Modules in folders are where FastAPI's own command looks (https://fastapi.tiangolo.com/fastapi-cli). */
 const MODULES = [
   ...NAMES.map((name) => `${name}.py`),
   'app/main.py',
@@ -50,7 +50,7 @@ function findApplication(files: SourceView): PythonFramework | undefined {
 function flaskFactory(text: string): string | undefined {
   if (!/\bFlask\(/.test(text)) return undefined
   const [, name, parameters = ''] = FACTORY.exec(text) ?? []
-  // It is called as it is, so each of them needs a default.
+  // A factory is called as it is, so each of its parameters needs a default.
   const isCallable = parameters.split(',').every((parameter) => parameter.includes('=') || /^\s*($|\*)/.test(parameter))
   return isCallable ? name : undefined
 }

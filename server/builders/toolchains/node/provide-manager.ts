@@ -24,7 +24,7 @@ export async function storedManager(pin: ManagerPin, providing: Providing): Prom
   return storedTool(await providing.store.ensure(entry, { mostBytes: MOST_PACKAGE_BYTES, make }, providing.signal), version)
 }
 
-/** As `storedManager`, for people; `own` is taken in place of one that is not to be had and that nobody named a hash for. */
+/** Does what `storedManager` does, for people; `own` is taken in place of one that is not to be had and that nobody named a hash for. */
 export async function provideManager(pin: ManagerPin, own: Tool | undefined, providing: Providing): Promise<Tool> {
   try {
     return await storedManager(pin, providing)
