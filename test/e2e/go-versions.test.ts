@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AppFolder, copyApp } from '../support/app-folder.ts'
 import { type Compiled, startCompiled } from '../support/compiled.ts'
 import { cpctl, deployFolder } from '../support/compiled-steps.ts'
+import { GO_PROGRAM } from '../support/go-program.ts'
 import { keep, placeKept } from '../support/kept-toolchain.ts'
 
 /** Newer than machines have it, whose own would do otherwise. */
@@ -17,41 +18,13 @@ beforeAll(async () => {
   await placeKept(cpd.paths.toolchains, ENTRY)
   app = copyApp('go-module')
   app.write('go.mod', `module example.com/told\n\ngo 1.22\n\ntoolchain go${VERSION}\n`)
-  app.write('main.go', PROGRAM)
+  app.write('main.go', GO_PROGRAM)
 })
 afterAll(async () => {
   await keep(cpd.paths.toolchains, ENTRY)
   app.remove()
   await cpd.stop()
 })
-
-/** Without net/http, which takes half a minute to compile. */
-const PROGRAM = `package main
-
-import (
-	"net"
-	"os"
-	"runtime"
-	"strconv"
-)
-
-func main() {
-	listener, err := net.Listen("tcp", "127.0.0.1:"+os.Getenv("PORT"))
-	if err != nil {
-		panic(err)
-	}
-	for {
-		connection, err := listener.Accept()
-		if err != nil {
-			continue
-		}
-		connection.Read(make([]byte, 4096))
-		version := runtime.Version()
-		connection.Write([]byte("HTTP/1.1 200 OK\\r\\nConnection: close\\r\\nContent-Length: " + strconv.Itoa(len(version)) + "\\r\\n\\r\\n" + version))
-		connection.Close()
-	}
-}
-`
 
 test('an app is built by the Go that its go.mod names, which is fetched once', async () => {
   await deployFolder(cpd, app.dir, ['--service', 'told'])

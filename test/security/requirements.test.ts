@@ -186,6 +186,7 @@ const proofs: Record<string, Record<string, string[]>> = {
   'S31 the reserve': { 'security/s31-output.test.ts': [], 'security/s31-reserve.test.ts': [] },
   "S25 root in tenants' folders": {
     'security/s25-hostile-builds.test.ts': [],
+    'security/s25-poisoned-stores.test.ts': [],
     'server/platform/files/tree/beneath.test.ts': [
       'a pipe is looked at and never opened',
       'nothing outside is read while a folder is exchanged for a link',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { tarGz } from './archives.ts'
+import { type TarEntry, tarGz } from './archives.ts'
 
 export interface PackageRegistry {
   url: string
@@ -7,16 +7,27 @@ export interface PackageRegistry {
   asked: string[]
   /** What is done before an answer is given: a wait, or another answer in its place. */
   before: ((path: string) => Promise<Response | undefined>) | undefined
+  /** The hash of an archive in hexadecimal digits, by name and version as in `npm@10.8.2`. */
+  hashOf(packed: string, algorithm?: string): string
   stop(): Promise<void>
 }
 
-/** A registry of npm on loopback with these versions of Node.js, each a script that prints its version, and of npm. */
-export async function startNpmRegistry(versions: readonly string[], npmVersions: readonly string[]): Promise<PackageRegistry> {
+/** A registry of npm on loopback with these versions of Node.js, each a script that prints its version, of npm, and other packages by name and version. */
+export async function startNpmRegistry(
+  versions: readonly string[],
+  npmVersions: readonly string[],
+  others: Readonly<Record<string, readonly TarEntry[]>> = {},
+): Promise<PackageRegistry> {
   const archives = new Map<string, Uint8Array<ArrayBuffer>>()
   const name = `node-linux-${process.arch}`
-  for (const version of versions) archives.set(`${name}-${version}`, await nodeArchive(version))
-  for (const version of npmVersions) archives.set(`npm-${version}`, await npmArchive(version))
-  const registry: PackageRegistry = { url: '', asked: [], before: undefined, stop: async () => await server.stop(true) }
+  for (const version of versions) archives.set(`${name}@${version}`, await nodeArchive(version))
+  for (const version of npmVersions) archives.set(`npm@${version}`, await npmArchive(version))
+  for (const [packed, entries] of Object.entries(others)) archives.set(packed, new Uint8Array(await tarGz(entries)))
+  const hashOf = (packed: string, algorithm = 'sha512') =>
+    createHash(algorithm)
+      .update(archives.get(packed) ?? '')
+      .digest('hex')
+  const registry: PackageRegistry = { url: '', asked: [], before: undefined, hashOf, stop: async () => await server.stop(true) }
   const describe = (packed: string, version: string) => ({
     version,
     dist: { tarball: `${registry.url}-/${packed}.tgz`, integrity: integrityOf(archives.get(packed) ?? new Uint8Array()) },
@@ -24,11 +35,10 @@ export async function startNpmRegistry(versions: readonly string[], npmVersions:
   const answer = (path: string): Response => {
     const archive = archives.get(/^-\/(.+)\.tgz$/.exec(path)?.[1] ?? '')
     if (archive !== undefined) return new Response(archive)
-    if (path === name) return Response.json({ versions: Object.fromEntries(versions.map((one) => [one, describe(`${name}-${one}`, one)])) })
-    const version = /^npm\/(.+)$/.exec(path)?.[1]
-    return version !== undefined && npmVersions.includes(version)
-      ? Response.json(describe(`npm-${version}`, version))
-      : new Response('', { status: 404 })
+    if (path === name) return Response.json({ versions: Object.fromEntries(versions.map((one) => [one, describe(`${name}@${one}`, one)])) })
+    const [, packed, version] = /^(.+)\/(\d[^/]*)$/.exec(path) ?? []
+    const isThere = packed !== name && archives.has(`${packed}@${version}`)
+    return isThere ? Response.json(describe(`${packed}@${version}`, version ?? '')) : new Response('', { status: 404 })
   }
   const server = Bun.serve({
     port: 0,

@@ -10,10 +10,10 @@ export interface PythonDownloads {
   stop(): Promise<void>
 }
 
-/** A place on loopback that uv fetches releases of Python from, each a script that prints its version. */
-export async function startPythonDownloads(versions: readonly string[]): Promise<PythonDownloads> {
+/** A place on loopback that uv fetches releases of Python from, each a script that prints its version unless another archive is given. */
+export async function startPythonDownloads(versions: readonly string[], archive = scriptArchive): Promise<PythonDownloads> {
   const archives = new Map<string, Uint8Array<ArrayBuffer>>()
-  for (const version of versions) archives.set(`/${version}.tar.gz`, await archiveOf(version))
+  for (const version of versions) archives.set(`/${version}.tar.gz`, await archive(version))
   const downloads: PythonDownloads = { url: '', asked: [], instead: undefined, stop: async () => await server.stop(true) }
   const server = Bun.serve({
     port: 0,
@@ -48,7 +48,7 @@ function describe(url: string, version: string, archives: ReadonlyMap<string, Ui
 /** What uv looks for before it writes its own place there. */
 const SYSTEM_CONFIGURATION = `# system configuration generated and used by the sysconfig module\nbuild_time_vars = {"prefix": "/install"}\n`
 
-async function archiveOf(version: string): Promise<Uint8Array<ArrayBuffer>> {
+async function scriptArchive(version: string): Promise<Uint8Array<ArrayBuffer>> {
   const line = version.split('.').slice(0, 2).join('.')
   return new Uint8Array(
     await tarGz([

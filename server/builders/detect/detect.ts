@@ -2,6 +2,7 @@ import { AppError } from '../../../shared/error.ts'
 import type { Runtime } from '../../../shared/service-details.ts'
 import { traitsOf } from '../../../shared/service-type.ts'
 import { detectGo, detectRust } from './compiled.ts'
+import { refuseForeign } from './foreign.ts'
 import { detectJavascript, hasJavascript } from './javascript.ts'
 import { type BuildPlan, type DetectInput, planWithoutToolchain } from './plan.ts'
 import { detectPython, hasPython } from './python.ts'
@@ -28,10 +29,10 @@ const detectors: readonly Detector[] = [
 
 /** Decides by the service's settings, then Procfile, then files. @throws AppError `bad_request` saying what is missing, in the source or on this server. */
 export function detectBuild(input: DetectInput): BuildPlan {
+  refuseForeign(input)
   const { files, settings } = input
   if (!traitsOf(settings.type).runsProgram) return detectStatic(input)
   const start = declaredStart(input)
-  refuseDeno(input, start)
   const detector = findDetector(input)
   if (detector !== undefined) return detector.plan(input)
   if (start !== undefined) {
@@ -42,13 +43,6 @@ export function detectBuild(input: DetectInput): BuildPlan {
 
 export const findDetector = ({ files, settings: { runtime } }: DetectInput): Detector | undefined =>
   detectors.find(({ runtimes, matches }) => (runtime === undefined ? matches(files) : runtimes.includes(runtime)))
-
-/** Its main.ts looks like an app for Bun, which would fail at the first call of Deno's own. */
-function refuseDeno({ files, settings }: DetectInput, start: string | undefined): void {
-  if (settings.runtime !== undefined || start !== undefined || files.has('package.json')) return
-  if (!files.has('deno.json') && !files.has('deno.jsonc')) return
-  throw new AppError('bad_request', notRecognised(files))
-}
 
 function notRecognised(files: SourceView): string {
   if (files.has('index.html')) return asSite('This source is a plain website')

@@ -35,7 +35,8 @@ export function javascriptTools(input: DetectInput, pkg: PackageJson): ReturnTyp
   const [node, npm] = settings.runtime === 'bun' ? [] : [need('node'), need('npm')]
   const isComplete = node !== undefined && npm !== undefined
   const bun = mayLack || callsBun(settings.buildCommand) || callsBun(pkg.scripts.build) ? requireTool(toolchains, 'bun') : undefined
-  return mergeTools([node, npm, isComplete ? undefined : toolchains.standIn, bun].filter((tool): tool is Tool => tool !== undefined))
+  const standIn = isComplete ? undefined : toolchains.standIn
+  return mergeTools([toolchains.manager, node, npm, standIn, bun].filter((tool): tool is Tool => tool !== undefined))
 }
 
 export function javascriptNotes(input: DetectInput, pkg: PackageJson): string[] {

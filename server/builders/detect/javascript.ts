@@ -4,13 +4,14 @@ import { type FoundFramework, findFramework, frameworkNotes, isFitStart } from '
 import { findEntry, isTypescript, javascriptNotes, javascriptRuntime, javascriptTools } from './javascript-runtime.ts'
 import { installInputs, whyNotKept } from './kept-dependencies.ts'
 import { type PackageJson, readPackageJson } from './package-json.ts'
-import { choosePackageManager, isLocked, type PackageManager } from './package-manager.ts'
+import { choosePackageManager, isLocked, type PackageManager, type WorkspacePart } from './package-manager.ts'
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
 import type { SourceView } from './source-view.ts'
 import { asSite, declaredStart, requireStart } from './start-command.ts'
 import { describeUnsupported } from './unsupported.ts'
 import { isWorkspaceRoot } from './workspace.ts'
 import { type WorkspaceBuild, workspaceBuild } from './workspace-build.ts'
+import { type Member, membersOf, neededBy } from './workspace-members.ts'
 
 const emptyPackage: PackageJson = {
   name: undefined,
@@ -41,6 +42,10 @@ export interface JavascriptProject {
   framework: FoundFramework | undefined
   /** What builds it together with what it needs of its workspace. */
   builtBy: WorkspaceBuild | undefined
+  /** The members of its workspace that it needs, each after those that it needs itself. */
+  needed: Member[]
+  /** The packages of the source that its install is for. */
+  installed: Member[]
   plan: BuildPlan
 }
 
@@ -49,16 +54,23 @@ export function openProject(input: DetectInput): JavascriptProject {
   const pkg = packageOf(files)
   const runtime = javascriptRuntime(input, pkg)
   const { pathEntries, env, readOnlyBinds } = javascriptTools(input, pkg)
-  const manager = choosePackageManager(input, pkg)
-  const isInstalled = pkg.hasDependencies || isWorkspaceRoot(workspace?.files ?? files)
-  const framework = findFramework({ files, pkg, appDir: workspace?.appDir ?? '', buildCommand: input.settings.buildCommand })
   const builtBy = workspace && pkg.scripts.build ? workspaceBuild(workspace.files, pkg.name) : undefined
+  const needed = workspace === undefined ? [] : neededBy(pkg, membersOf(workspace.files))
+  const part = builtBy === undefined ? partOf(input, pkg, needed) : undefined
+  const manager = choosePackageManager(input, pkg, part)
+  const root = workspace?.files ?? files
+  const members = workspace && part ? [{ dir: workspace.appDir, pkg }, ...needed] : membersOf(root)
+  const installed = [{ dir: '', pkg: packageOf(root) }, ...members]
+  const isInstalled = pkg.hasDependencies || isWorkspaceRoot(root)
+  const framework = findFramework({ files, pkg, appDir: workspace?.appDir ?? '', buildCommand: input.settings.buildCommand })
   return {
     pkg,
     manager,
     isInstalled,
     framework,
     builtBy,
+    needed,
+    installed,
     plan: {
       runtime,
       ...(isInstalled || pkg.scripts.build ? { packageManager: manager.name } : {}),
@@ -70,7 +82,11 @@ export function openProject(input: DetectInput): JavascriptProject {
       runtimeEnv: { ...env, NODE_ENV: 'production', ...(framework?.result.gives === 'server' && framework.result.env) },
       pathEntries: [...(workspace ? [`${workspace.appDir}/node_modules/.bin`] : []), 'node_modules/.bin', ...pathEntries],
       readOnlyBinds,
-      notes: [...frameworkNotes(framework, builtBy), ...installNotes({ files, pkg, manager, isInstalled }), ...javascriptNotes(input, pkg)],
+      notes: [
+        ...frameworkNotes(framework, builtBy),
+        ...installNotes({ root, installed, manager, isInstalled }),
+        ...javascriptNotes(input, pkg),
+      ],
     },
   }
 }
@@ -81,15 +97,28 @@ export function javascriptSteps({ files, settings, workspace }: DetectInput, pro
   const finish = framework?.result.gives === 'server' ? framework.result.finish : undefined
   const finishing = finish === undefined ? [] : [{ name: 'make ready', command: finish, ...dir }]
   if (settings.buildCommand) return [{ name: 'build', command: settings.buildCommand, ...dir }, ...finishing]
-  const [step] = buildSteps(project, dir)
-  const inputs = installInputs({ files, pkg: project.pkg, manager, isWorkspace: workspace !== undefined || isWorkspaceRoot(files) })
-  return [...(isInstalled ? installSteps(manager, inputs) : []), ...(step === undefined ? [] : [step, ...finishing])]
+  const steps = buildSteps(project, dir)
+  const inputs = installInputs({ root: workspace?.files ?? files, packages: project.installed, manager })
+  return [...(isInstalled ? installSteps(manager, inputs) : []), ...steps, ...(steps.length > 0 ? finishing : [])]
 }
 
-function buildSteps({ pkg, manager, framework, builtBy }: JavascriptProject, dir: { dir: string } | undefined): BuildStep[] {
+function buildSteps({ pkg, manager, framework, builtBy, needed }: JavascriptProject, dir: { dir: string } | undefined): BuildStep[] {
   if (builtBy !== undefined) return [{ name: 'build', command: builtBy.command }]
   const command = pkg.scripts.build ? manager.run('build') : framework?.build
-  return command === undefined ? [] : [{ name: 'build', command, ...dir }]
+  return [...memberSteps(manager, needed), ...(command === undefined ? [] : [{ name: 'build', command, ...dir }])]
+}
+
+function memberSteps({ run, buildMembers }: PackageManager, needed: readonly Member[]): BuildStep[] {
+  const built = needed.filter(({ pkg }) => pkg.scripts.build !== undefined)
+  if (built.length === 0) return []
+  if (buildMembers !== undefined) return [{ name: 'build of what it needs', command: buildMembers(built) }]
+  return built.map(({ dir }) => ({ name: `build of ${dir}`, command: run('build'), dir }))
+}
+
+/** Undefined where all is installed: outside of a workspace, and where its app has no name. */
+function partOf({ workspace }: DetectInput, pkg: PackageJson, needed: readonly Member[]): WorkspacePart | undefined {
+  if (workspace === undefined || pkg.name === undefined) return undefined
+  return { name: pkg.name, dir: workspace.appDir, isBuilt: needed.some((member) => member.pkg.scripts.build !== undefined) }
 }
 
 const installSteps = ({ install, tellBlocked }: PackageManager, inputs: string[] | undefined): BuildStep[] => [
@@ -97,11 +126,11 @@ const installSteps = ({ install, tellBlocked }: PackageManager, inputs: string[]
   ...(tellBlocked === undefined ? [] : [{ name: 'install scripts that were not run', command: tellBlocked }]),
 ]
 
-type Installed = Pick<JavascriptProject, 'pkg' | 'manager' | 'isInstalled'> & { files: SourceView }
+type Installed = Pick<JavascriptProject, 'installed' | 'manager' | 'isInstalled'> & { root: SourceView }
 
-function installNotes({ files, pkg, manager, isInstalled }: Installed): string[] {
+function installNotes({ root, installed, manager, isInstalled }: Installed): string[] {
   if (!isInstalled) return ['There are no dependencies to install.']
-  const why = isLocked(files) ? whyNotKept({ files, pkg }) : undefined
+  const why = isLocked(root) ? whyNotKept({ root, packages: installed }) : undefined
   return [
     `Packages come from ${manager.name} (${manager.reason}).`,
     ...(why === undefined ? [] : [`They are installed anew in each build: ${why}.`]),

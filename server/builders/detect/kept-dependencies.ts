@@ -2,15 +2,16 @@
  * Whether the result of an install can be put in place again by a later build. It can where it follows from the lock file and what stands
  * beside it alone, which scripts of the project itself, local packages and generators that read the source break.
  */
-import type { PackageJson } from './package-json.ts'
 import { lockFileOf, type PackageManager } from './package-manager.ts'
-import type { SourceView } from './source-view.ts'
+import { type SourceView, viewOf } from './source-view.ts'
+import type { Member } from './workspace-members.ts'
 
 export interface Install {
-  files: SourceView
-  pkg: PackageJson
+  /** Where it is done. */
+  root: SourceView
+  /** The packages of the source that it is for: that of the root, and of a workspace those that are installed. */
+  packages: readonly Member[]
   manager: Pick<PackageManager, 'name' | 'cacheEnv'>
-  isWorkspace: boolean
 }
 
 const ownScripts = ['preinstall', 'install', 'postinstall', 'preprepare', 'prepare', 'postprepare', 'prepublish']
@@ -18,23 +19,27 @@ const ownScripts = ['preinstall', 'install', 'postinstall', 'preprepare', 'prepa
 const settingFiles = ['package.json', '.npmrc', '.yarnrc', 'bunfig.toml', '.pnpmfile.cjs', 'pnpm-workspace.yaml']
 
 /** The files that an install follows from; undefined where there are others as well, or nobody can tell. */
-export function installInputs({ files, pkg, manager, isWorkspace }: Install): string[] | undefined {
-  const lock = lockFileOf(files)
-  if (lock === undefined || isWorkspace || isPlugAndPlay(manager)) return undefined
-  if (whyNotKept({ files, pkg }) !== undefined) return undefined
-  return [lock, ...settingFiles.filter((path) => files.has(path))]
+export function installInputs({ root, packages, manager }: Install): string[] | undefined {
+  const lock = lockFileOf(root)
+  if (lock === undefined || isPlugAndPlay(manager)) return undefined
+  if (whyNotKept({ root, packages }) !== undefined) return undefined
+  return [lock, ...settingFiles.filter((path) => root.has(path)), ...packages.flatMap(({ dir }) => (dir === '' ? [] : [manifestIn(dir)]))]
 }
 
 /** What of a locked project has its dependencies be installed anew each time; undefined where nothing has. */
-export function whyNotKept({ files, pkg }: Pick<Install, 'files' | 'pkg'>): string | undefined {
-  const own = ownScripts.find((name) => pkg.scripts[name] !== undefined)
-  if (own !== undefined) return `package.json has the script ${own}, which may read all of the source`
-  if (files.has('binding.gyp')) return 'binding.gyp is compiled by the install'
-  if (pkg.packages.has('@prisma/client')) return '@prisma/client is generated out of the source'
-  const settings = ['package.json', 'pnpm-workspace.yaml'].map((path) => files.read(path) ?? '').join('\n')
+export function whyNotKept({ root, packages }: Pick<Install, 'root' | 'packages'>): string | undefined {
+  for (const { dir, pkg } of packages) {
+    const own = ownScripts.find((name) => pkg.scripts[name] !== undefined)
+    if (own !== undefined) return `${manifestIn(dir)} has the script ${own}, which may read all of the source`
+    if (viewOf(root, dir).has('binding.gyp')) return 'binding.gyp is compiled by the install'
+    if (pkg.packages.has('@prisma/client')) return '@prisma/client is generated out of the source'
+  }
+  const settings = [...packages.map(({ dir }) => manifestIn(dir)), 'pnpm-workspace.yaml'].map((path) => root.read(path) ?? '').join('\n')
   if (/["'](?:file|link|portal):/.test(settings)) return 'package.json names packages within the source'
   return settings.includes('patchedDependencies') ? 'packages are patched' : undefined
 }
+
+const manifestIn = (dir: string): string => (dir === '' ? 'package.json' : `${dir}/package.json`)
 
 /** Yarn 2 and later keeps more beside node_modules. */
 const isPlugAndPlay = ({ cacheEnv }: Install['manager']): boolean => 'YARN_GLOBAL_FOLDER' in cacheEnv

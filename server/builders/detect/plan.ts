@@ -13,12 +13,15 @@ export interface DetectInput {
   workspace?: { files: SourceView; appDir: string }
 }
 
+export type KeptFolder = 'node_modules' | '.venv'
+
 export interface BuildStep {
   name: string
   command: string
   dir?: string
-  /** The files that its result in node_modules follows from, where that can be kept for later builds. */
+  /** The files that its result follows from, where that can be kept for later builds, and the folders that it is in, of this name. */
   inputs?: string[]
+  keeps?: KeptFolder
 }
 
 export interface BuildPlan {

@@ -1,40 +1,59 @@
 /** How the packages of a Python app come into its environment: by uv, or by pip where there is no uv. */
 import { shellWord } from '../shell-word.ts'
 import type { Tool } from '../toolchains/tool.ts'
+import { pythonInputs } from './kept-python.ts'
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
 import { pythonRequirements } from './python-app.ts'
 import type { SourceView } from './source-view.ts'
+
+export interface AfterInstall {
+  /** A package that has to be there in the end. */
+  server?: string
+  /** A command of the app's own. */
+  finish?: string
+}
 
 type Installing = Pick<BuildPlan, 'packageManager' | 'steps' | 'buildEnv' | 'cacheEnv'>
 
 const quietPip = { PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_NO_INPUT: '1' }
 
-export function pythonInstall({ files, settings, toolchains }: DetectInput, python: Tool): Installing {
+export function pythonInstall({ files, settings, toolchains }: DetectInput, python: Tool, after: AfterInstall = {}): Installing {
   const { buildCommand } = settings
   const program = shellWord(`${python.directory}/${python.program ?? 'python3'}`)
-  return toolchains.uv === undefined ? byPip(files, buildCommand, program) : byUv(files, buildCommand, program)
+  const wanted = { files, buildCommand, python: program, after }
+  return toolchains.uv === undefined ? byPip(wanted) : byUv(wanted)
 }
 
-function byPip(files: SourceView, buildCommand: string | undefined, python: string): Installing {
+interface Wanted {
+  files: SourceView
+  buildCommand: string | undefined
+  python: string
+  after: AfterInstall
+}
+
+function byPip({ files, buildCommand, python, after }: Wanted): Installing {
   // By its full path and cleared, because the source may hold the .venv of another machine.
   const create = `${python} -m venv --clear`
   const install = buildCommand ?? pipInstall(files)
   return {
     packageManager: 'pip',
     // Without anything to install pip is not needed, and an environment without it is made ten times as fast.
-    steps: install === undefined ? [environment(`${create} --without-pip .venv`)] : stepsOf(`${create} .venv`, install, buildCommand),
+    steps:
+      install === undefined
+        ? [environment(`${create} --without-pip .venv`)]
+        : stepsOf({ files, create: `${create} .venv`, install, buildCommand, pip: 'pip', after }),
     buildEnv: quietPip,
     cacheEnv: { PIP_CACHE_DIR: 'pip' },
   }
 }
 
 /** A build command of the owner's own may call pip, and finds it as without uv. */
-function byUv(files: SourceView, buildCommand: string | undefined, python: string): Installing {
+function byUv({ files, buildCommand, python, after }: Wanted): Installing {
   const create = `uv venv --quiet --clear --relocatable${buildCommand === undefined ? '' : ' --seed'} --python ${python} .venv`
   const install = buildCommand ?? uvInstall(files)
   return {
     packageManager: 'uv',
-    steps: install === undefined ? [environment(create)] : stepsOf(create, install, buildCommand),
+    steps: install === undefined ? [environment(create)] : stepsOf({ files, create, install, buildCommand, pip: 'uv pip', after }),
     // Releases are read-only, so that Python could not keep what it compiles; and a link into the cache would let a later build change a release.
     buildEnv: { ...quietPip, UV_COMPILE_BYTECODE: '1', UV_LINK_MODE: 'copy', UV_PYTHON_DOWNLOADS: 'never', UV_NO_PROGRESS: '1' },
     cacheEnv: { PIP_CACHE_DIR: 'pip', UV_CACHE_DIR: 'uv' },
@@ -43,11 +62,24 @@ function byUv(files: SourceView, buildCommand: string | undefined, python: strin
 
 const environment = (command: string): BuildStep => ({ name: 'virtual environment', command })
 
-const stepsOf = (create: string, install: string, buildCommand: string | undefined): BuildStep[] => [
-  environment(create),
-  { name: buildCommand ? 'build' : 'install', command: install },
-  { name: 'make .venv movable', command: MAKE_VENV_MOVABLE },
-]
+interface Steps extends Pick<Wanted, 'files' | 'buildCommand' | 'after'> {
+  create: string
+  install: string
+  pip: string
+}
+
+function stepsOf({ files, create, install, buildCommand, pip, after: { server, finish } }: Steps): BuildStep[] {
+  const inputs = buildCommand ? undefined : pythonInputs(files)
+  const missing = server && `python -c 'import ${server}' 2>/dev/null || ${pip} install ${server}`
+  return [
+    environment(create),
+    { name: buildCommand ? 'build' : 'install', command: install, ...(inputs && { inputs, keeps: '.venv' as const }) },
+    ...(missing === undefined ? [] : [{ name: 'server, where the app brings none', command: missing }]),
+    { name: 'make .venv movable', command: MAKE_VENV_MOVABLE },
+    // A build command of the owner's own does that as well, or has its reasons.
+    ...(finish === undefined || buildCommand ? [] : [{ name: 'make ready', command: finish }]),
+  ]
+}
 
 function pipInstall(files: SourceView): string | undefined {
   if (files.has('requirements.txt')) return pythonRequirements(files).size === 0 ? undefined : 'pip install -r requirements.txt'

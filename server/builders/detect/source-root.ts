@@ -16,6 +16,8 @@ const MARKERS = [
   'index.php',
   'deno.json',
   'pom.xml',
+  'build.gradle',
+  'build.gradle.kts',
   'compose.yaml',
   'docker-compose.yml',
   'Dockerfile',

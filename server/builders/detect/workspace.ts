@@ -5,6 +5,7 @@
 import { readPackageJson } from './package-json.ts'
 import { isLocked } from './package-manager.ts'
 import { type SourceView, viewOf } from './source-view.ts'
+import { isMember } from './workspace-patterns.ts'
 
 export interface WorkspacePlace {
   rootDir: string
@@ -33,7 +34,8 @@ const MAX_PATTERNS = 500
 const MAX_STARS = 4
 const MAX_LEVELS_UP = 8
 
-function memberPatterns(root: SourceView): string[] {
+/** Below which folders of a workspace its members stand. */
+export function memberPatterns(root: SourceView): string[] {
   const patterns = pnpmPackages(root) ?? readPackageJson(root)?.workspaces ?? []
   return patterns.slice(0, MAX_PATTERNS).filter((pattern) => pattern.split('*').length - 1 <= MAX_STARS)
 }
@@ -56,40 +58,3 @@ function pnpmPackages(root: SourceView): string[] | undefined {
 }
 
 const scalarOf = (text: string): string[] => /^\s*(?:'([^']+)'|"([^"]+)"|([^\s#'",]+))/.exec(text)?.slice(1).filter(Boolean) ?? []
-
-function isMember(path: string, patterns: readonly string[]): boolean {
-  const matches = (pattern: string) => matchesPath(partsOf(pattern), partsOf(path))
-  const [included, excluded] = [patterns.filter((one) => !one.startsWith('!')), patterns.filter((one) => one.startsWith('!'))]
-  return included.some(matches) && !excluded.some((pattern) => matches(pattern.slice(1)))
-}
-
-const partsOf = (path: string): string[] => path.split('/').filter((part) => part !== '' && part !== '.')
-
-/** `*` stands for any characters within a name, `**` for any folders. Goes back to the last of them only. */
-function matchesPath(pattern: readonly string[], path: readonly string[]): boolean {
-  return matchesRun(pattern, path, { isAny: (part) => part === '**', fits: matchesName })
-}
-
-const matchesName = (pattern: string, name: string): boolean =>
-  matchesRun([...pattern], [...name], { isAny: (character) => character === '*', fits: (wanted, given) => wanted === given })
-
-interface Run {
-  isAny(wanted: string): boolean
-  fits(wanted: string, given: string): boolean
-}
-
-function matchesRun(pattern: readonly string[], given: readonly string[], { isAny, fits }: Run): boolean {
-  let [at, from, retryAt, retryFrom] = [0, 0, -1, 0]
-  while (from < given.length) {
-    const wanted = pattern[at]
-    if (wanted !== undefined && isAny(wanted)) {
-      ;[retryAt, retryFrom] = [++at, from]
-    } else if (wanted !== undefined && fits(wanted, given[from] ?? '')) {
-      at++
-      from++
-    } else if (retryAt >= 0) {
-      ;[at, from] = [retryAt, ++retryFrom]
-    } else return false
-  }
-  return pattern.slice(at).every(isAny)
-}

@@ -17,6 +17,8 @@ export interface Toolchains {
   tools: Partial<Record<ToolName, Tool>>
   problems: Partial<Record<ToolName, string>>
   standIn?: Tool
+  /** The package manager that a project names, before all else in a search path. */
+  manager?: Tool
   /** Installs the packages of Python; pip does it where there is none. */
   uv?: Tool
   nodeBuildEnv?: Record<string, string>

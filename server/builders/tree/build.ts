@@ -52,10 +52,16 @@ async function runSteps(options: BuildOptions, uses: StepUse[]): Promise<void> {
   }
 }
 
-const keeping = ({ command, inputs }: BuildStep, { cacheDir }: BuildOptions): { command: string; variables: Record<string, string> } =>
+const keeping = (
+  { command, inputs, keeps }: BuildStep,
+  { cacheDir }: BuildOptions,
+): { command: string; variables: Record<string, string> } =>
   inputs === undefined
     ? { command, variables: {} }
-    : { command: keepingInstall({ command, inputs }), variables: { [KEPT_VARIABLE]: join(cacheDir, 'dependencies') } }
+    : {
+        command: keepingInstall({ command, inputs, ...(keeps && { keeps }) }),
+        variables: { [KEPT_VARIABLE]: join(cacheDir, 'dependencies') },
+      }
 
 function describePlan(plan: BuildPlan): string[] {
   return [
@@ -71,5 +77,13 @@ function describePlan(plan: BuildPlan): string[] {
 function buildEnvironment({ sourceDir, cacheDir, plan, env }: BuildOptions): Record<string, string> {
   const cached = Object.entries(plan.cacheEnv).map(([name, folder]) => [name, join(cacheDir, folder)])
   // The caches come last: npm hands its own to whatever it starts, so the operator's may be another user's.
-  return { ...plan.buildEnv, ...env, ...Object.fromEntries(cached), PATH: searchPathIn(stackOf(plan), sourceDir) }
+  return { ...plan.buildEnv, ...env, ...addedFlags(plan, env), ...Object.fromEntries(cached), PATH: searchPathIn(stackOf(plan), sourceDir) }
+}
+
+/** A list of flags, of which the last of a kind counts: what the operator or the service sets comes beside ours. */
+const FLAGS = 'GOFLAGS'
+
+function addedFlags(plan: BuildPlan, env: Record<string, string>): Record<string, string> {
+  const [own, set] = [plan.buildEnv[FLAGS], env[FLAGS]]
+  return own === undefined ? {} : { [FLAGS]: set ? `${set} ${own}` : own }
 }

@@ -6,6 +6,7 @@ import { removeTree } from '../../platform/files/tree/remove.ts'
 import { type Paths, type ServicePaths, temporaryIn } from '../../platform/paths.ts'
 import { ensureFolder, ensureServiceFolders, isRoot } from '../../platform/service-folders.ts'
 import { detectBuild } from '../detect/detect.ts'
+import { refuseForeign } from '../detect/foreign.ts'
 import { type BuildPlan, type DetectInput, stackOf } from '../detect/plan.ts'
 import { findSourceRoot } from '../detect/source-root.ts'
 import { openSourceView, viewOf } from '../detect/source-view.ts'
@@ -159,6 +160,7 @@ async function planBuild({ config, paths, executable }: TreeBuilderOptions, plac
     ...(appDir !== '' && { workspace: { files, appDir } }),
     ...{ settings, env, toolchains },
   }
+  refuseForeign(input)
   return detectBuild({ ...input, toolchains: await equipped(input) })
 }
 

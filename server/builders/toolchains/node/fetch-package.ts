@@ -16,13 +16,16 @@ const LIMITS = { ...DEFAULT_EXTRACT_LIMITS, maxBytes: MOST_UNPACKED_BYTES, maxFi
 
 export const MOST_PACKAGE_BYTES = MOST_PACKED_BYTES + MOST_UNPACKED_BYTES
 
-interface PackageFetch extends Fetching {
+/** What came stays beside what is made of it until that is whole. */
+export const ARCHIVE = 'archive.tgz'
+
+export interface PackageFetch extends Fetching {
   dist: Dist
   log(line: string): void
 }
 
 export async function fetchPackage(into: string, { dist, log, env, signal }: PackageFetch): Promise<void> {
-  const [archive, unpacked] = [join(dirname(into), 'archive.tgz'), join(dirname(into), 'unpacked')]
+  const [archive, unpacked] = [join(dirname(into), ARCHIVE), join(dirname(into), 'unpacked')]
   const { tarball, integrity } = dist
   await download(new URL(tarball), { into: archive, integrity, mostBytes: MOST_PACKED_BYTES, way: npmWay(env), signal, log })
   await extractIsolated({ path: archive, format: 'tar.gz', into: unpacked, limits: LIMITS, signal })

@@ -1,16 +1,18 @@
 import { AppError } from '../../../../shared/error.ts'
 import { type Providing, type StoredTool, storedTool, versionsHeld } from '../providing.ts'
 import { Unfetched } from '../registry/download.ts'
-import { packageVersion } from '../registry/npm-registry.ts'
 import { npmSettings } from '../registry/way.ts'
 import type { Tool, Toolchains } from '../tool.ts'
 import { chooseVersion, exactVersion, fits, nearestVersions, parseWish, type VersionWish } from './choose-version.ts'
-import { fetchNpm, fetchPackage, MOST_PACKAGE_BYTES } from './fetch-package.ts'
+import { fetchPackage, MOST_PACKAGE_BYTES } from './fetch-package.ts'
+import type { ManagerPin } from './manager-pin.ts'
 import { nodeVersions } from './node-list.ts'
 import { npmVersionFor } from './npm-of-node.ts'
+import { provideManager, storedManager } from './provide-manager.ts'
 
 export interface NodeNeed {
   wish?: { source: string; wanted: string }
+  manager?: ManagerPin
 }
 
 /**
@@ -18,15 +20,24 @@ export interface NodeNeed {
  * fetched where they are missing. @throws AppError `bad_request` saying what is not to be had and why; the signal's reason when aborted.
  */
 export async function provideNode(found: Toolchains, need: NodeNeed, providing: Providing): Promise<Toolchains> {
+  const equipped = await withNode(found, need, providing)
+  const { manager } = need
+  if (manager === undefined) return equipped
+  if (manager.name !== 'npm') return { ...equipped, manager: await provideManager(manager, undefined, providing) }
+  const npm = await provideManager(manager, equipped.tools.npm, providing)
+  return { ...equipped, manager: npm, tools: { ...equipped.tools, npm } }
+}
+
+async function withNode(found: Toolchains, need: NodeNeed, providing: Providing): Promise<Toolchains> {
   const wish = wishOf(need)
   const { node: own, npm: ownNpm } = found.tools
   try {
     if (own !== undefined && serves(own, wish)) {
-      const npm = ownNpm ?? (await storedNpm(npmVersionFor(own.version ?? ''), providing))
+      const npm = ownNpm ?? (await storedManager({ name: 'npm', version: npmVersionFor(own.version ?? '') }, providing))
       return { ...found, tools: { ...found.tools, npm } }
     }
     const node = await storedNode(wish, providing)
-    const npm = await storedNpm(npmVersionFor(node.version), providing)
+    const npm = await storedManager({ name: 'npm', version: npmVersionFor(node.version) }, providing)
     return { ...found, tools: { ...found.tools, node, npm } }
   } catch (error) {
     throw error instanceof Unfetched ? refusal(found, need, { problem: error, providing }) : error
@@ -74,15 +85,6 @@ async function newestNode(wish: VersionWish, providing: Providing): Promise<Stor
     await fetchPackage(into, { ...providing, dist, signal })
   }
   return storedTool(await store.ensure(`node-${version}`, { mostBytes: MOST_PACKAGE_BYTES, make }, providing.signal), version)
-}
-
-async function storedNpm(version: string, providing: Providing): Promise<StoredTool> {
-  const make = async (into: string, signal: AbortSignal) => {
-    const dist = await packageVersion('npm', version, { ...providing, signal })
-    providing.log(`==> Fetching npm ${version} from ${new URL(dist.tarball).host}`)
-    await fetchNpm(into, { ...providing, dist, signal })
-  }
-  return storedTool(await providing.store.ensure(`npm-${version}`, { mostBytes: MOST_PACKAGE_BYTES, make }, providing.signal), version)
 }
 
 interface Refused {

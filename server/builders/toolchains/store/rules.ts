@@ -14,7 +14,9 @@ export const toolOf = ({ name }: Entry): string => ENTRY.exec(name)?.[1] ?? name
 
 const titles: Readonly<Record<string, string>> = { node: 'Node.js', go: 'Go', python: 'Python' }
 
-export const titleOf = (name: string): string => name.replace(ENTRY, (_, tool, version) => `${titles[tool] ?? tool} ${version}`)
+/** For people, who need no hash that is part of a version. */
+export const titleOf = (name: string): string =>
+  name.replace(ENTRY, (_, tool, version) => `${titles[tool] ?? tool} ${version.split('+')[0]}`)
 
 interface Uses {
   named: ReadonlySet<string>

@@ -116,7 +116,7 @@ describe('a Python app', () => {
   const flask = 'from flask import Flask\napplication = Flask(__name__)\n'
   test.each([
     [{ 'requirements.txt': 'Flask==3\ngunicorn==23\n', 'app.py': flask }, 'python -m gunicorn --bind 127.0.0.1:$PORT app:application'],
-    [{ 'requirements.txt': 'flask\n', 'main.py': flask }, 'python -m flask --app main:application run --host 127.0.0.1 --port $PORT'],
+    [{ 'requirements.txt': 'flask\n', 'main.py': flask }, 'python -m gunicorn --bind 127.0.0.1:$PORT main:application'],
     [
       { 'requirements.txt': 'fastapi\nuvicorn', 'main.py': 'api: FastAPI = FastAPI()' },
       'python -m uvicorn --host 127.0.0.1 --port $PORT main:api',
@@ -131,7 +131,7 @@ describe('a Python app', () => {
     const plan = detect(files)
     expect(plan).toMatchObject({ runtime: 'python', startCommand: command })
     expect(commands(plan).slice(0, 2)).toEqual(['/tools/python/bin/python3 -m venv --clear .venv', 'pip install -r requirements.txt'])
-    expect(plan.steps[2]?.name).toBe('make .venv movable')
+    expect(plan.steps.at(-1)?.name).toBe('make .venv movable')
   })
 
   test('with a pyproject.toml is installed itself, and without requirements nothing is', () => {
@@ -244,13 +244,13 @@ describe('a source', () => {
       'This source builds a static site, and nothing in it answers requests: create it as a static_site',
     ],
     [{ 'composer.json': '{}', 'package.json': json({ scripts: { build: 'vite build' } }) }, 'This is a PHP app (composer.json)'],
-    [{ 'index.php': '' }, 'This is a PHP app (index.php), which cpd does not build by itself: where the operator has installed PHP'],
+    [{ 'index.php': '' }, 'This is a PHP app (index.php), which cpd does not build by itself: have the operator'],
     [{ Gemfile: '', Dockerfile: '', 'package.json': '{}' }, 'This is a Ruby app (Gemfile)'],
     [{ 'Shop.csproj': '', 'Program.cs': '' }, 'This is a .NET app (Shop.csproj)'],
     [{ 'Shop.sln': '', 'src/Shop/Shop.csproj': '' }, 'This is a .NET app (Shop.sln)'],
     [{ 'deno.json': '{}', 'main.ts': '' }, 'This is a Deno app (deno.json)'],
     [{ 'mix.exs': '' }, 'This is an Elixir app (mix.exs)'],
-    [{ 'pom.xml': '' }, 'This is a Java app (pom.xml)'],
+    [{ 'pom.xml': '' }, 'This is a Java app of Maven (pom.xml)'],
     [{ 'docker-compose.yml': '', 'api/Dockerfile': '' }, 'This is a Compose project (docker-compose.yml)'],
     [{ Dockerfile: '' }, 'This is an app with a Dockerfile (Dockerfile), which cpd does not build by itself: no images are built'],
     [{ 'README.md': '' }, 'Nothing was found that says how to start'],

@@ -23,7 +23,11 @@ test.each<[what: string, files: Record<string, string>, inputs: string[] | undef
   ['Bun', { 'bun.lock': '{}', 'bunfig.toml': '' }, ['bun.lock', 'package.json', 'bunfig.toml']],
   ['a newer yarn, which keeps more than node_modules', { 'yarn.lock': '__metadata:' }, undefined],
   ['no lock file', {}, undefined],
-  ['a workspace, whose members count', { 'package-lock.json': '{}', 'package.json': json({ ...pkg, workspaces: ['a'] }) }, undefined],
+  [
+    'a workspace, whose members count',
+    { 'package-lock.json': '{}', 'package.json': json({ ...pkg, workspaces: ['a'] }), 'a/package.json': '{}' },
+    ['package-lock.json', 'package.json', 'a/package.json'],
+  ],
 ])('%s', (_, files, inputs) => {
   expect(inputsOf(files)).toEqual(inputs)
 })

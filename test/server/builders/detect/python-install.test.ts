@@ -54,7 +54,7 @@ test('names of packages are found in a Pipfile and among the keys of Poetry', ()
   const start = (files: Record<string, string>) => detect({ 'app.py': 'app = Flask(__name__)', ...files }).startCommand
   expect(start({ Pipfile: '[packages]\nflask = "*"\ngunicorn = "*"\n' })).toContain('python -m gunicorn')
   expect(start({ 'pyproject.toml': '[tool.poetry.dependencies]\npython = "^3"\ngunicorn = "^23"\n' })).toContain('python -m gunicorn')
-  expect(start({ 'pyproject.toml': '[project]\ndependencies = ["flask"]\n' })).toContain('python -m flask')
+  expect(start({ 'pyproject.toml': '[project]\ndependencies = ["flask"]\n' })).toContain('python -m gunicorn')
 })
 
 test('a Pipfile.lock becomes the list of requirements that it is', async () => {

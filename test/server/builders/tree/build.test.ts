@@ -53,6 +53,17 @@ function build(options: Partial<BuildOptions> = {}, exit: StepExit = { exitCode:
   })
 }
 
+test('flags for Go that the operator or the service sets come beside ours, which count where both say the same', async () => {
+  const flagsWith = async (env: Record<string, string>) => {
+    ran = []
+    await build({ plan: { ...plan, buildEnv: { GOFLAGS: '-modcacherw' } }, env })
+    return ran[0]?.env.GOFLAGS
+  }
+  expect(await flagsWith({})).toBe('-modcacherw')
+  expect(await flagsWith({ GOFLAGS: '' })).toBe('-modcacherw')
+  expect(await flagsWith({ GOFLAGS: '-mod=vendor -trimpath' })).toBe('-mod=vendor -trimpath -modcacherw')
+})
+
 describe('a build', () => {
   test('tells its plan first and runs its steps in order, in the source, with one environment', async () => {
     expect(await build()).toBe(sourceDir)

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -23,20 +23,24 @@ ln -s a/index.js node_modules/link`
 interface Build {
   lock?: string
   command?: string
+  keeps?: '.venv'
   env?: Record<string, string>
 }
 
 /** Builds in a new folder, as each deploy does. */
-async function build({ lock = 'one', command = INSTALL, env = {} }: Build = {}) {
+async function build({ lock = 'one', command = INSTALL, keeps, env = {} }: Build = {}) {
   const dir = join(box, `build ${builds++}`)
   mkdirSync(join(dir, 'sub'), { recursive: true })
   writeFileSync(join(dir, 'lock'), lock)
   writeFileSync(join(dir, 'source.js'), 'x')
-  const { exitCode, stdout, stderr } = await runProcess(['/bin/sh', '-c', keepingInstall({ command, inputs: ['lock'] })], {
-    cwd: dir,
-    env: { PATH: `${dir}/bin:${process.env.PATH}`, [KEPT_VARIABLE]: kept, CPD_DEPLOY_ID: String(builds), ...env },
-    timeoutMs: 20_000,
-  })
+  const { exitCode, stdout, stderr } = await runProcess(
+    ['/bin/sh', '-c', keepingInstall({ command, inputs: ['lock'], ...(keeps && { keeps }) })],
+    {
+      cwd: dir,
+      env: { PATH: `${dir}/bin:${process.env.PATH}`, [KEPT_VARIABLE]: kept, CPD_DEPLOY_ID: String(builds), ...env },
+      timeoutMs: 20_000,
+    },
+  )
   const read = (path: string) => readFileSync(join(dir, path), 'utf8')
   return { dir, read, exitCode, output: stdout + stderr }
 }
@@ -70,6 +74,21 @@ test.each<[string, Build]>([
 ])('%s is installed', async (_, change) => {
   const first = await build()
   expect((await build(change)).read('node_modules/a/index.js')).not.toBe(first.read('node_modules/a/index.js'))
+})
+
+test('an environment of Python is kept for the same interpreter, in place of the empty one', async () => {
+  const install = 'mkdir .venv/lib; date +%s%N > .venv/lib/six.py'
+  const built = async (version: string) => {
+    const dir = join(box, `build ${builds}`)
+    mkdirSync(join(dir, '.venv/bin'), { recursive: true })
+    symlinkSync(`/usr/bin/python${version}`, join(dir, '.venv/bin/python'))
+    return await build({ command: install, keeps: '.venv' })
+  }
+  const first = await built('3.98')
+  const second = await built('3.98')
+  expect(second.output).toContain('Dependencies are those of an earlier build')
+  expect(second.read('.venv/lib/six.py')).toBe(first.read('.venv/lib/six.py'))
+  expect((await built('3.99')).output).not.toContain('of an earlier build')
 })
 
 test('the two that were used last are kept, and nothing that a killed build has left', async () => {

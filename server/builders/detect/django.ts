@@ -1,0 +1,37 @@
+import { type PythonFramework, pythonRequirements } from './python-app.ts'
+import type { SourceView } from './source-view.ts'
+
+/** Its own tool makes manage.py, which names the settings, and beside those what serves it. */
+export function findDjango(files: SourceView, env: Readonly<Record<string, string>>): PythonFramework | undefined {
+  if (!files.has('manage.py')) return undefined
+  const settings = env.DJANGO_SETTINGS_MODULE ?? settingsIn(files)
+  const site = siteOf(files, settings)
+  if (site === undefined) return undefined
+  const requirements = pythonRequirements(files)
+  // Its channels answer no WebSocket over WSGI; else the server that the app brings says which way it is meant.
+  const isAsync =
+    files.has(`${site}/asgi.py`) && (requirements.has('channels') || (requirements.has('uvicorn') && !requirements.has('gunicorn')))
+  const served = isAsync
+    ? { start: `python -m uvicorn --host 127.0.0.1 --port $PORT ${site}.asgi:application`, server: 'uvicorn' as const }
+    : { start: `python -m gunicorn --bind 127.0.0.1:$PORT ${site}.wsgi`, server: 'gunicorn' as const }
+  const finish = isCollected(files, site, env) ? { finish: 'python manage.py collectstatic --noinput' } : {}
+  return { title: 'Django', foundBy: 'manage.py', ...served, ...finish }
+}
+
+const settingsIn = (files: SourceView): string | undefined =>
+  /DJANGO_SETTINGS_MODULE["']\s*,\s*["']([\w.]+)["']/.exec(files.read('manage.py') ?? '')?.[1]
+
+/** The package that the settings stand in, or the only one that could be. */
+function siteOf(files: SourceView, settings: string | undefined): string | undefined {
+  const named = settings?.split('.')[0]
+  const sites = files.folders('.').filter((name) => /^\w+$/.test(name) && files.has(`${name}/wsgi.py`))
+  return sites.find((name) => name === named) ?? sites[0]
+}
+
+/** Whether its static files have a place to be collected in. As on other platforms, DISABLE_COLLECTSTATIC of the service leaves that out. */
+function isCollected(files: SourceView, site: string, env: Readonly<Record<string, string>>): boolean {
+  if (env.DISABLE_COLLECTSTATIC) return false
+  const split = files.names(`${site}/settings`).map((name) => `${site}/settings/${name}`)
+  const texts = [`${site}/settings.py`, ...split.filter((path) => path.endsWith('.py'))].map((path) => files.read(path) ?? '')
+  return texts.some((text) => /^[ \t]*STATIC_ROOT\s*[:=]/m.test(text)) && texts.some((text) => text.includes('django.contrib.staticfiles'))
+}
