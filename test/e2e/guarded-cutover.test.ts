@@ -33,9 +33,13 @@ test('a release that answers 500 to half of the requests is taken back within it
   app.setVersion('2')
   app.write('server.js', everySecondFails(app.read('server.js')))
   const { exitCode, stdout, stderr } = await cpd.cpctl(['deploy', app.dir, '--until-proven'])
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: expect.stringMatching(/hello-js is live at http.* after /) })
-  expect(stderr).toMatch(/It is watched for (30|2\d) s/)
-  expect(stderr).toMatch(/The new release was taken back\. \d+ of \d+ requests \(\d\d\.\d %\) of the new release failed/)
+  expect(exitCode).toBe(1)
+  const failures = /\d+ of \d+ requests \(\d\d\.\d %\) of the new release failed/
+  // On a busy machine it may be taken back before cpctl has seen it live.
+  if (/hello-js is live at http.* after /.test(stdout)) {
+    expect(stderr).toMatch(/It is watched for (30|2\d) s/)
+    expect(stderr).toMatch(new RegExp(`The new release was taken back\\. ${failures.source}`))
+  } else expect(stdout).toMatch(new RegExp(`Failed \\(update_failed\\)\\. ${failures.source}`))
 
   const from = load.samples.length
   await load.answered(400)

@@ -88,8 +88,8 @@ function terminalsContract(factory: EngineFactory): void {
     })
 
     test('ends a plain command by Ctrl-C', async () => {
-      const terminal = await open('sleep 1000', await place())
-      await Bun.sleep(50)
+      const terminal = await open('echo up; exec sleep 1000', await place())
+      await shows('up')
       await type(terminal, '\u0003')
       const { exitCode, signal } = await terminal.ended
       expect(signal === 'SIGINT' || exitCode === 130).toBe(true)

@@ -93,10 +93,11 @@ test('what a client sends before the agreement reaches the instance behind it', 
 test('many messages pass while other streams are served', async () => {
   const client = await openWebSocket()
   const text = 'x'.repeat(120)
-  for (let index = 0; index < 3000; index++) client.data(1, message(text))
+  // No more than a stream's window: nothing is read meanwhile where the machine is busy.
+  for (let index = 0; index < 2000; index++) client.data(1, message(text))
   client.request(3)
   expect((await client.head(3))[':status']).toBe('403')
-  await client.until(() => received(client, 1).length === 3000 * 122)
+  await client.until(() => received(client, 1).length === 2000 * 122)
 })
 
 test('a client that closes its side is closed by the instance in its own time', async () => {
