@@ -60,6 +60,8 @@ function compiledStart(input: DetectInput): string {
   )
 }
 
+const MOST_NAMED = 10
+
 function goPackage(files: SourceView): string {
   const commands = files.folders('cmd')
   if (files.has('main.go') || commands.length === 0) return '.'
@@ -67,7 +69,7 @@ function goPackage(files: SourceView): string {
   if (commands.length === 1) return `./cmd/${only}`
   throw new AppError(
     'bad_request',
-    `There are several programs below cmd/ (${commands.join(', ')}): say which with buildCommand, such as go build -o app ./cmd/${only}`,
+    `There are several programs below cmd/ (${commands.slice(0, MOST_NAMED).join(', ')}${commands.length > MOST_NAMED ? ', …' : ''}): say which with buildCommand, such as go build -o app ./cmd/${only}`,
   )
 }
 

@@ -21,17 +21,22 @@ export function findDjango(files: SourceView, env: Readonly<Record<string, strin
 const settingsIn = (files: SourceView): string | undefined =>
   /DJANGO_SETTINGS_MODULE["']\s*,\s*["']([\w.]+)["']/.exec(files.read('manage.py') ?? '')?.[1]
 
+/** More are looked through nowhere, as others wait meanwhile. */
+const MOST_FOLDERS = 200
+const MOST_SETTINGS = 20
+
 /** The package that the settings stand in, or the only one that could be. */
 function siteOf(files: SourceView, settings: string | undefined): string | undefined {
   const named = settings?.split('.')[0]
-  const sites = files.folders('.').filter((name) => /^\w+$/.test(name) && files.has(`${name}/wsgi.py`))
-  return sites.find((name) => name === named) ?? sites[0]
+  const isSite = (name: string): boolean => /^\w+$/.test(name) && files.has(`${name}/wsgi.py`)
+  return named !== undefined && isSite(named) ? named : files.folders('.').slice(0, MOST_FOLDERS).find(isSite)
 }
 
 /** Whether its static files have a place to be collected in. As on other platforms, DISABLE_COLLECTSTATIC of the service leaves that out. */
 function isCollected(files: SourceView, site: string, env: Readonly<Record<string, string>>): boolean {
   if (env.DISABLE_COLLECTSTATIC) return false
-  const split = files.names(`${site}/settings`).map((name) => `${site}/settings/${name}`)
-  const texts = [`${site}/settings.py`, ...split.filter((path) => path.endsWith('.py'))].map((path) => files.read(path) ?? '')
+  const split = files.names(`${site}/settings`).filter((name) => name.endsWith('.py'))
+  const paths = [`${site}/settings.py`, ...split.slice(0, MOST_SETTINGS).map((name) => `${site}/settings/${name}`)]
+  const texts = paths.map((path) => files.read(path) ?? '')
   return texts.some((text) => /^[ \t]*STATIC_ROOT\s*[:=]/m.test(text)) && texts.some((text) => text.includes('django.contrib.staticfiles'))
 }

@@ -25,9 +25,10 @@ interface Line {
 }
 
 function linesIn(source: string, text: string): Line[] {
+  // No `\s`, which goes on over lines: at each of a million empty ones it would look at all that follow.
   const named = [
-    { written: /^\s*go\s+(\S+)/m.exec(text)?.[1], isExact: false },
-    { written: /^\s*toolchain\s+go(\S+)/m.exec(text)?.[1], isExact: true },
+    { written: /^[ \t]*go[ \t]+(\S{1,40})(?!\S)/m.exec(text)?.[1], isExact: false },
+    { written: /^[ \t]*toolchain[ \t]+go(\S{1,40})(?!\S)/m.exec(text)?.[1], isExact: true },
   ]
   return named.flatMap(({ written, isExact }) =>
     written !== undefined && isGoVersion(written) ? [{ source, version: written, isExact }] : [],

@@ -34,9 +34,9 @@ export function whyNotKept({ root, packages }: Pick<Install, 'root' | 'packages'
     if (viewOf(root, dir).has('binding.gyp')) return 'binding.gyp is compiled by the install'
     if (pkg.packages.has('@prisma/client')) return '@prisma/client is generated out of the source'
   }
-  const settings = [...packages.map(({ dir }) => manifestIn(dir)), 'pnpm-workspace.yaml'].map((path) => root.read(path) ?? '').join('\n')
-  if (/["'](?:file|link|portal):/.test(settings)) return 'package.json names packages within the source'
-  return settings.includes('patchedDependencies') ? 'packages are patched' : undefined
+  const settings = [...packages.map(({ dir }) => manifestIn(dir)), 'pnpm-workspace.yaml'].map((path) => root.read(path) ?? '')
+  if (settings.some((text) => /["'](?:file|link|portal):/.test(text))) return 'package.json names packages within the source'
+  return settings.some((text) => text.includes('patchedDependencies')) ? 'packages are patched' : undefined
 }
 
 const manifestIn = (dir: string): string => (dir === '' ? 'package.json' : `${dir}/package.json`)

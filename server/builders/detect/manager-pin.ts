@@ -1,7 +1,7 @@
 import { AppError } from '../../../shared/error.ts'
 import type { ManagerHash, ManagerPin } from '../toolchains/node/manager-pin.ts'
 
-const PIN = /^(npm|pnpm|yarn)@(\d+\.\d+\.\d+(?:-[\w.]+)?)(?:\+(.*))?$/
+const PIN = /^(npm|pnpm|yarn)@(\d{1,6}\.\d{1,6}\.\d{1,6}(?:-[\w.]{1,60})?)(?:\+(.*))?$/
 
 /** Hashes that Corepack writes and reads, with the digits of each (https://github.com/nodejs/corepack). */
 const digitsOf: Readonly<Record<string, number>> = { sha1: 40, sha224: 56, sha256: 64, sha384: 96, sha512: 128 }

@@ -15,13 +15,26 @@ const MAX_READ_BYTES = 1024 * 1024
 const MAX_LOCK_BYTES = 64 * 1024 * 1024
 const HEAD_BYTES = 4096
 
-/** The view of a folder on disk. What a link points to outside of the folder is not seen, and nothing but files is read. */
+/** What a plan is made by has some hundred kilobytes in the largest workspaces, and is read and parsed while everybody waits. */
+const MAX_ALL_BYTES = 4 * MAX_READ_BYTES
+
+/** The view of a folder on disk, each file as it is when it is first read. What a link points to outside of the folder is not seen, and nothing but files is read. */
 export function openSourceView(dir: string): SourceView {
   const names = (path: string, areFolders: boolean) =>
     listBeneath(dir, path).flatMap(({ name, kind }) => (kind === (areFolders ? 'folder' : 'file') ? [name] : []))
+  const texts = new Map<string, string | undefined>()
+  let allBytes = 0
+  function read(path: string): string | undefined {
+    if (texts.has(path)) return texts.get(path)
+    const text = readText(dir, path, { most: MAX_READ_BYTES, wanted: MAX_READ_BYTES })
+    allBytes += Buffer.byteLength(text ?? '')
+    if (allBytes > MAX_ALL_BYTES) throw tooMuch()
+    texts.set(path, text)
+    return text
+  }
   return {
     has: (path) => statBeneath(dir, path).kind === 'file',
-    read: (path) => readText(dir, path, { most: MAX_READ_BYTES, wanted: MAX_READ_BYTES }),
+    read,
     head: (path) => readText(dir, path, { most: MAX_LOCK_BYTES, wanted: HEAD_BYTES }),
     names: (path) => names(path, false),
     folders: (path) => names(path, true),
@@ -38,6 +51,12 @@ export function viewOf(files: SourceView, folder: string): SourceView {
     folders: (path) => files.folders(below(path)),
   }
 }
+
+const tooMuch = (): AppError =>
+  new AppError(
+    'bad_request',
+    `The files by which a build is planned have more than ${MAX_ALL_BYTES / 1024 / 1024} MiB together, as package.json of all members: make them smaller, or set rootDir to the folder of the app and deploy that alone`,
+  )
 
 function readText(dir: string, path: string, { most, wanted }: { most: number; wanted: number }): string | undefined {
   const found = statBeneath(dir, path)

@@ -10,11 +10,10 @@ export interface Member {
 
 /** Larger workspaces were never seen. Names and patterns are anybody's, and others wait while one is held against the other. */
 const MAX_FOLDERS = 1000
-const MAX_PATTERNS = 50
 
 /** The packages of a workspace below its root. */
 export function membersOf(root: SourceView): Member[] {
-  const patterns = memberPatterns(root).slice(0, MAX_PATTERNS)
+  const patterns = memberPatterns(root)
   const members: Member[] = []
   const folders = ['']
   for (let at = 0, left = MAX_FOLDERS; at < folders.length && left > 0; at++) {

@@ -1,13 +1,27 @@
-/** Whether the patterns of a workspace name a folder; those that begin with `!` leave some out again. */
-export function isMember(path: string, patterns: readonly string[]): boolean {
-  const matches = (pattern: string) => matchesPath(partsOf(pattern), partsOf(path))
-  const [included, excluded] = [patterns.filter((one) => !one.startsWith('!')), patterns.filter((one) => one.startsWith('!'))]
-  return included.some(matches) && !excluded.some((pattern) => matches(pattern.slice(1)))
+/** What a workspace says of where its members stand, by the names of folders. */
+export interface MemberPatterns {
+  included: readonly (readonly string[])[]
+  excluded: readonly (readonly string[])[]
+}
+
+/** Those that begin with `!` leave some out again. */
+export const parsePatterns = (patterns: readonly string[]): MemberPatterns => ({
+  included: patterns.filter((one) => !one.startsWith('!')).map(partsOf),
+  excluded: patterns.filter((one) => one.startsWith('!')).map((one) => partsOf(one.slice(1))),
+})
+
+/** Whether the patterns of a workspace name a folder. */
+export function isMember(path: string, { included, excluded }: MemberPatterns): boolean {
+  const names = partsOf(path)
+  const matches = (pattern: readonly string[]) => matchesPath(pattern, names)
+  return included.some(matches) && !excluded.some(matches)
 }
 
 /** Whether a folder is on the way to one that they name. */
-export const mayHoldMember = (path: string, patterns: readonly string[]): boolean =>
-  patterns.some((pattern) => !pattern.startsWith('!') && leadsTo(partsOf(pattern), partsOf(path)))
+export function mayHoldMember(path: string, { included }: MemberPatterns): boolean {
+  const names = partsOf(path)
+  return included.some((pattern) => leadsTo(pattern, names))
+}
 
 function leadsTo(pattern: readonly string[], path: readonly string[]): boolean {
   const deep = pattern.indexOf('**')

@@ -2,10 +2,11 @@
  * A workspace is a folder of many packages with one lock file, and their dependencies hoisted into one node_modules. A package of one is
  * installed and released with all of it, as what it needs stands above its own folder.
  */
+import { AppError } from '../../../shared/error.ts'
 import { readPackageJson } from './package-json.ts'
 import { isLocked } from './package-manager.ts'
 import { type SourceView, viewOf } from './source-view.ts'
-import { isMember } from './workspace-patterns.ts'
+import { isMember, type MemberPatterns, parsePatterns } from './workspace-patterns.ts'
 
 export interface WorkspacePlace {
   rootDir: string
@@ -27,17 +28,24 @@ export function placeInWorkspace(upload: SourceView, appPath: string): Workspace
   return alone
 }
 
-export const isWorkspaceRoot = (files: SourceView): boolean => memberPatterns(files).length > 0
+export const isWorkspaceRoot = (files: SourceView): boolean => memberPatterns(files).included.length > 0
 
 /** More of these were never seen. Patterns are anybody's, and what is matched by a thread that others wait for must be short. */
-const MAX_PATTERNS = 500
+const MAX_PATTERNS = 200
+const MAX_PATTERN_CHARS = 200
 const MAX_STARS = 4
 const MAX_LEVELS_UP = 8
 
 /** Below which folders of a workspace its members stand. */
-export function memberPatterns(root: SourceView): string[] {
+export function memberPatterns(root: SourceView): MemberPatterns {
   const patterns = pnpmPackages(root) ?? readPackageJson(root)?.workspaces ?? []
-  return patterns.slice(0, MAX_PATTERNS).filter((pattern) => pattern.split('*').length - 1 <= MAX_STARS)
+  if (patterns.length > MAX_PATTERNS)
+    throw new AppError(
+      'bad_request',
+      `The workspace names ${patterns.length} patterns, of which ${MAX_PATTERNS} are looked at: name folders by * instead`,
+    )
+  const isShort = (pattern: string) => pattern.length <= MAX_PATTERN_CHARS && pattern.split('*').length - 1 <= MAX_STARS
+  return parsePatterns(patterns.filter(isShort))
 }
 
 function pnpmPackages(root: SourceView): string[] | undefined {

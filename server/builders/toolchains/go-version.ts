@@ -1,4 +1,4 @@
-const VERSION = /^(\d+\.\d+(?:\.\d+)?)(?:(rc|beta)(\d+))?$/
+const VERSION = /^(\d{1,4}\.\d{1,4}(?:\.\d{1,4})?)(?:(rc|beta)(\d{1,4}))?$/
 
 /** Tells versions of Go (1.22, 1.22.3, 1.23rc1) from other words. */
 export const isGoVersion = (version: string): boolean => VERSION.test(version)

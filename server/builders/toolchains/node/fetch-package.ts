@@ -16,18 +16,20 @@ const LIMITS = { ...DEFAULT_EXTRACT_LIMITS, maxBytes: MOST_UNPACKED_BYTES, maxFi
 
 export const MOST_PACKAGE_BYTES = MOST_PACKED_BYTES + MOST_UNPACKED_BYTES
 
-/** What came stays beside what is made of it until that is whole. */
-export const ARCHIVE = 'archive.tgz'
+const ARCHIVE = 'archive.tgz'
 
 export interface PackageFetch extends Fetching {
   dist: Dist
   log(line: string): void
+  /** Looks at what came before anything is made of it. @throws whatever is wrong with it. */
+  check?(archive: string): Promise<void>
 }
 
-export async function fetchPackage(into: string, { dist, log, env, signal }: PackageFetch): Promise<void> {
+export async function fetchPackage(into: string, { dist, log, env, signal, check }: PackageFetch): Promise<void> {
   const [archive, unpacked] = [join(dirname(into), ARCHIVE), join(dirname(into), 'unpacked')]
   const { tarball, integrity } = dist
   await download(new URL(tarball), { into: archive, integrity, mostBytes: MOST_PACKED_BYTES, way: npmWay(env), signal, log })
+  await check?.(archive)
   await extractIsolated({ path: archive, format: 'tar.gz', into: unpacked, limits: LIMITS, signal })
   const [folder, ...others] = await readdir(unpacked)
   if (folder === undefined || others.length > 0) throw new Unfetched(`${tarball} is no package of npm`)

@@ -54,3 +54,7 @@ test('the build log says which Go builds an app, and what asked for it', () => {
   expect(notes('go 1.22\n')).toEqual(['Runtime: Go 1.24.4 (/data/toolchains/go-1.24.4/bin).', 'go.mod asks for Go 1.22, and has it.'])
   expect(notes('')).toEqual(['Runtime: Go 1.24.4 (/data/toolchains/go-1.24.4/bin).'])
 })
+
+test('a megabyte of empty lines is read in no time that anybody waits for', () => {
+  expect(need({ 'go.mod': '\n'.repeat(1024 * 1024) })).toEqual({})
+})

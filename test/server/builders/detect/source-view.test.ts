@@ -47,3 +47,12 @@ test('files and folders are listed apart, and links to the outside are nowhere',
   expect([view.names('.'), view.folders('.'), view.names('missing')]).toEqual([['a'], ['b'], []])
   expect([view.head('a'), view.head('c'), view.has('c'), view.head('b')]).toEqual(['text', undefined, false, undefined])
 })
+
+test('files are read once, and no more of them than four mebibytes', async () => {
+  for (let at = 0; at < 5; at++) await place(`${at}.json`, '{}', MIB)
+  const view = openSourceView(dir)
+  for (let again = 0; again < 3; again++) for (let at = 0; at < 4; at++) expect(view.read(`${at}.json`)?.slice(0, 2)).toBe('{}')
+  await writeFile(join(dir, '0.json'), 'changed')
+  expect(view.read('0.json')?.slice(0, 2)).toBe('{}')
+  expect(() => view.read('4.json')).toThrow('more than 4 MiB together')
+})

@@ -27,6 +27,8 @@ beforeAll(async () => {
     'pnpm@9.1.0': packageOf({ pnpm: 'bin/pnpm.cjs', pnpx: 'bin/pnpx.cjs' }, { 'bin/pnpm.cjs': "console.log('pnpm')", 'bin/pnpx.cjs': '' }),
     'pnpm@9.2.0': packageOf({ pnpm: '../../../../../etc/passwd' }, {}),
     'yarn@1.22.22': packageOf({ yarn: './bin/yarn.js' }, { 'bin/yarn.js': YARN }),
+    'pnpm@9.3.0': packageOf({ pnpm: 'bin/pnpm.cjs', '../../../escaped': 'bin/pnpm.cjs' }, { 'bin/pnpm.cjs': '' }),
+    '@yarnpkg/cli-dist@4.6.0': packageOf({ yarn: './other.js' }, { 'bin/yarn.js': YARN, 'other.js': 'steal()' }),
     '@yarnpkg/cli-dist@4.5.0': packageOf({ yarn: './bin/yarn.js' }, { 'bin/yarn.js': YARN }),
   })
 })
@@ -85,6 +87,14 @@ describe('a package manager whose hash a project names', () => {
       message: `packageManager in package.json names pnpm 9.1.0 with the hash sha512.${hex}, and the one that is published has sha512.${registry.hashOf('pnpm@9.1.0')}: if the version is meant, run "corepack use pnpm@9.1.0", and deploy again`,
     })
     expect(readdirSync(dir)).toEqual([`pnpm-9.1.0+sha512.${registry.hashOf('pnpm@9.1.0')}`])
+  })
+
+  test('is refused with a program of a name that leads elsewhere, or that was not hashed, and leaves nothing', async () => {
+    await expect(provide(pinned('pnpm', '9.3.0'))).rejects.toThrow('pnpm 9.3.0 names no programs')
+    const hex = createHash('sha224').update(YARN).digest('hex')
+    const yarn = { name: 'yarn' as const, version: '4.6.0', hash: { algorithm: 'sha224', hex } }
+    await expect(provide(yarn)).rejects.toThrow('yarn 4.6.0 lacks its program "./other.js"')
+    expect(readdirSync(dir)).toEqual([])
   })
 
   test('is Yarn: of 1 by its archive, of 2 and later by its program, as Corepack does', async () => {
