@@ -1,10 +1,11 @@
+import { isPoetryPackage } from './poetry.ts'
 import type { SourceView } from './source-view.ts'
 
 /** The files that an environment of Python follows from; undefined where the source itself is part of it, or its packages are those of the day. */
 export function pythonInputs(files: SourceView): string[] | undefined {
   const project = files.read('pyproject.toml') ?? ''
   if (files.has('uv.lock')) return isInstalledItself(project) || namesFiles(project) ? undefined : ['uv.lock', 'pyproject.toml']
-  if (files.has('poetry.lock')) return namesFiles(project) ? undefined : ['poetry.lock', 'pyproject.toml']
+  if (files.has('poetry.lock')) return isPoetryPackage(files) || namesFiles(project) ? undefined : ['poetry.lock', 'pyproject.toml']
   if (files.has('Pipfile.lock')) return namesFiles(files.read('Pipfile') ?? '') ? undefined : ['Pipfile.lock']
   return isPinned(files.read('requirements.txt')) ? ['requirements.txt'] : undefined
 }

@@ -3,6 +3,7 @@ import { shellWord } from '../shell-word.ts'
 import type { Tool } from '../toolchains/tool.ts'
 import { pythonInputs } from './kept-python.ts'
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
+import { isPoetryPackage } from './poetry.ts'
 import { pythonRequirements } from './python-app.ts'
 import type { SourceView } from './source-view.ts'
 
@@ -89,7 +90,7 @@ function pipInstall(files: SourceView): string | undefined {
 /** Lock files first, of which Render goes by the same order; what stands beside them was often made out of them. */
 function uvInstall(files: SourceView): string | undefined {
   if (files.has('uv.lock')) return UV_SYNC
-  if (files.has('poetry.lock')) return INSTALL_POETRY
+  if (files.has('poetry.lock')) return isPoetryPackage(files) ? `${INSTALL_POETRY} && uv pip install --no-deps .` : INSTALL_POETRY
   if (files.has('Pipfile.lock')) return INSTALL_PIPFILE
   const install = pipInstall(files)
   return install && `uv ${install}`

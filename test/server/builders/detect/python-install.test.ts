@@ -42,6 +42,22 @@ test.each([
   expect(plan.readOnlyBinds).toContain('/store/uv')
 })
 
+const POETRY = '[project]\nname = "my-shop"\n[build-system]\nbuild-backend = "poetry.core.masonry.api"\n'
+
+test.each<[project: string, files: Record<string, string>, isInstalled: boolean]>([
+  [POETRY, { 'src/my_shop/main.py': '' }, true],
+  [POETRY, { 'my_shop/__init__.py': '' }, true],
+  [POETRY, { 'my_shop.py': '' }, true],
+  [`${POETRY}[tool.poetry]\npackages = [{ include = "web" }]\n`, {}, true],
+  ['[project]\nname = "my-shop"\n[build-system]\nbuild-backend = "hatchling.build"\n', {}, true],
+  [POETRY, { 'web/__init__.py': '' }, false],
+  [`${POETRY}[tool.poetry]\npackage-mode = false\n`, { 'my_shop/__init__.py': '' }, false],
+  ['[tool.poetry]\nname = "my-shop"\n', { 'my_shop/__init__.py': '' }, false],
+])('a project of Poetry %j with %j is installed itself: %s', (project, files, isInstalled) => {
+  const install = commands({ 'pyproject.toml': project, 'poetry.lock': '', ...files })[1]
+  expect(install?.endsWith(' && uv pip install --no-deps .')).toBe(isInstalled)
+})
+
 test('a build command of its owner finds pip, and nothing is installed where nothing is asked for', () => {
   expect(commands({}, { buildCommand: 'pip install x' }).slice(0, 2)).toEqual([
     CREATE.replace(' --python', ' --seed --python'),
