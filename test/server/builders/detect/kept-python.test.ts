@@ -24,7 +24,14 @@ test.each<[files: Record<string, string>, inputs: string[] | undefined]>([
   [{ 'Pipfile.lock': '{}', Pipfile: 'own = {path = ".", editable = true}' }, undefined],
   [{ 'pyproject.toml': PROJECT }, undefined],
 ])('an environment of %j is kept by %j', (files, inputs) => {
-  expect(pythonInputs(sourceOf(files))).toEqual(inputs)
+  expect(pythonInputs(sourceOf(files), 'uv pip')).toEqual(inputs)
+})
+
+test('pip goes by the lists that it reads, whatever lock files stand beside them', () => {
+  const inputs = (files: Record<string, string>) => pythonInputs(sourceOf(files), 'pip')
+  expect(inputs({ 'uv.lock': '', 'pyproject.toml': PROJECT })).toBeUndefined()
+  expect(inputs({ 'poetry.lock': '', 'pyproject.toml': PROJECT, 'requirements.txt': 'six==1.17.0' })).toEqual(['requirements.txt'])
+  expect(inputs({ Pipfile: 'six = "*"', 'Pipfile.lock': '{}' })).toEqual(['Pipfile.lock'])
 })
 
 test('a build command of the owner is run as it is', () => {
