@@ -5,12 +5,17 @@ import type { Tool } from '../toolchains/tool.ts'
 import { pythonInputs } from './kept-python.ts'
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
 import { isPoetryPackage } from './poetry.ts'
-import { pythonRequirements } from './python-app.ts'
+import { type PythonFramework, pythonRequirements } from './python-app.ts'
 import type { SourceView } from './source-view.ts'
 
+type Server = NonNullable<PythonFramework['server']>
+
+/** Without its extras uvicorn has nothing that speaks WebSocket. */
+const serverPackages: Record<Server, string> = { gunicorn: 'gunicorn', uvicorn: "'uvicorn[standard]'" }
+
 export interface AfterInstall {
-  /** A package that has to be there in the end. */
-  server?: string
+  /** The module that has to be there in the end. */
+  server?: Server
   /** A command of the app's own. */
   finish?: string
 }
@@ -72,7 +77,7 @@ interface Steps extends Pick<Wanted, 'files' | 'buildCommand' | 'after'> {
 
 function stepsOf({ files, create, install, buildCommand, pip, after: { server, finish } }: Steps): BuildStep[] {
   const inputs = buildCommand ? undefined : pythonInputs(files, pip)
-  const missing = server && `python -c 'import ${server}' 2>/dev/null || ${pip} install ${server}`
+  const missing = server && `python -c 'import ${server}' 2>/dev/null || ${pip} install ${serverPackages[server]}`
   return [
     environment(create),
     { name: buildCommand ? 'build' : 'install', command: install, ...(inputs && { inputs, keeps: '.venv' as const }) },
