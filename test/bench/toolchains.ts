@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { detectBuild } from '../../server/builders/detect/detect.ts'
 import type { DetectInput } from '../../server/builders/detect/plan.ts'
 import { openSourceView } from '../../server/builders/detect/source-view.ts'
+import { createOutages } from '../../server/builders/toolchains/registry/outages.ts'
 import { openToolchainStore, type ToolchainStore } from '../../server/builders/toolchains/store/store.ts'
 import type { Toolchains } from '../../server/builders/toolchains/tool.ts'
 import { DEFAULT_TOOLCHAIN_PATH, findToolchains, ownHomes } from '../../server/builders/toolchains/toolchains.ts'
@@ -66,8 +67,18 @@ async function inputOf(dir: string, files: Record<string, string>): Promise<Dete
   return { files: openSourceView(dir), settings: { type: 'web_service' }, toolchains: await findToolchains(search) }
 }
 
+const outages = createOutages()
+
 const equipped = (input: DetectInput, store: ToolchainStore): Promise<Toolchains> =>
-  equip(input, { store, config: { buildEnv: env }, search, fetchUid: () => 65_534, log: console.log, signal: new AbortController().signal })
+  equip(input, {
+    store,
+    config: { buildEnv: env },
+    search,
+    fetchUid: () => 65_534,
+    outages,
+    log: console.log,
+    signal: new AbortController().signal,
+  })
 
 interface Project {
   name: string

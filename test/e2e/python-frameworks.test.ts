@@ -34,10 +34,41 @@ STATIC_URL = "static/"
 STATIC_ROOT = BASE / "collected"
 STATICFILES_DIRS = [BASE / "assets"]
 `
+const DJANGO_URLS =
+  'from django.http import HttpResponse\nfrom django.urls import path\nurlpatterns = [path("", lambda request: HttpResponse("django"))]\n'
 const setting = 'import os\nos.environ.setdefault("DJANGO_SETTINGS_MODULE", "shop.settings")\n'
 
+const FASTAPI = `from fastapi import FastAPI, WebSocket
+app = FastAPI()
+
+@app.get("/")
+def root():
+    return "fastapi"
+
+@app.websocket("/socket")
+async def socket(websocket: WebSocket):
+    await websocket.accept()
+    await websocket.send_text("by fastapi")
+`
+
+const ASGI = `${setting}from channels.generic.websocket import WebsocketConsumer
+from channels.routing import ProtocolTypeRouter, URLRouter
+from django.core.asgi import get_asgi_application
+from django.urls import path
+
+class Told(WebsocketConsumer):
+    def connect(self):
+        self.accept()
+        self.send("by channels")
+
+application = ProtocolTypeRouter({
+    "http": get_asgi_application(),
+    "websocket": URLRouter([path("socket", Told.as_asgi())]),
+})
+`
+
 /** Apps of those who follow the first page of each framework's guide, none of which names a server. */
-const frameworks: { name: string; files: Record<string, string>; start: string; answers: Record<string, string> }[] = [
+const frameworks: { name: string; title?: string; files: Record<string, string>; start: string; answers: Record<string, string> }[] = [
   {
     name: 'django',
     files: {
@@ -45,8 +76,7 @@ const frameworks: { name: string; files: Record<string, string>; start: string; 
       'manage.py': `${setting}import sys\nfrom django.core.management import execute_from_command_line\nexecute_from_command_line(sys.argv)\n`,
       'shop/__init__.py': '',
       'shop/settings.py': DJANGO_SETTINGS,
-      'shop/urls.py':
-        'from django.http import HttpResponse\nfrom django.urls import path\nurlpatterns = [path("", lambda request: HttpResponse("django"))]\n',
+      'shop/urls.py': DJANGO_URLS,
       'shop/wsgi.py': `${setting}from django.core.wsgi import get_wsgi_application\napplication = get_wsgi_application()\n`,
       'assets/style.css': 'body { color: teal }',
     },
@@ -54,10 +84,25 @@ const frameworks: { name: string; files: Record<string, string>; start: string; 
     answers: { '/': 'django', '/static/style.css': 'body { color: teal }' },
   },
   {
+    name: 'channels',
+    title: 'django',
+    files: {
+      'requirements.txt': 'Django==5.2.8\nchannels[daphne]==4.3.1\n',
+      'manage.py': setting,
+      'shop/__init__.py': '',
+      'shop/settings.py': 'SECRET_KEY = "known to tests"\nALLOWED_HOSTS = ["*"]\nROOT_URLCONF = "shop.urls"\nINSTALLED_APPS = ["daphne"]\n',
+      'shop/urls.py': DJANGO_URLS,
+      'shop/wsgi.py': '',
+      'shop/asgi.py': ASGI,
+    },
+    start: 'python -m uvicorn --host 127.0.0.1 --port $PORT shop.asgi:application',
+    answers: { '/': 'django' },
+  },
+  {
     name: 'fastapi',
     files: {
       'requirements.txt': 'fastapi==0.121.0\n',
-      'app/main.py': 'from fastapi import FastAPI\napp = FastAPI()\n\n@app.get("/")\ndef root():\n    return "fastapi"\n',
+      'app/main.py': FASTAPI,
     },
     start: 'python -m uvicorn --host 127.0.0.1 --port $PORT app.main:app',
     answers: { '/': '"fastapi"' },
@@ -82,14 +127,14 @@ const frameworks: { name: string; files: Record<string, string>; start: string; 
 
 test.each(frameworks)(
   '$name is known, installed with what serves it, started by it, and answers',
-  async ({ name, files, start, answers }) => {
+  async ({ name, title = name, files, start, answers }) => {
     const dir = join(apps, name)
     for (const [path, text] of Object.entries(files)) {
       mkdirSync(dirname(join(dir, path)), { recursive: true })
       writeFileSync(join(dir, path), text)
     }
     const log = await deployFolder(cpd, dir)
-    expect(log.toLowerCase()).toContain(`framework: ${name} (`)
+    expect(log.toLowerCase()).toContain(`framework: ${title} (`)
     expect(log).toContain(`    start: ${start}`)
     for (const [path, text] of Object.entries(answers)) {
       const answer = await cpd.appFetch(name, path)
@@ -107,13 +152,19 @@ test('the packages of the same list are kept for the next deploy', async () => {
   expect(await (await cpd.appFetch('flask')).text()).toBe('flask')
 }, 120_000)
 
-test('what a Streamlit page shows comes by a WebSocket through the ingress', async () => {
-  const socket = new WebSocket(`ws://127.0.0.1:${cpd.ingressPort}/_stcore/stream`, {
-    headers: { host: 'streamlit.localhost', origin: 'http://streamlit.localhost' },
+test.each([
+  ['streamlit', '/_stcore/stream', undefined],
+  ['fastapi', '/socket', 'by fastapi'],
+  ['channels', '/socket', 'by channels'],
+])('%s answers a WebSocket through the ingress at %s', async (name, path, words) => {
+  const socket = new WebSocket(`ws://127.0.0.1:${cpd.ingressPort}${path}`, {
+    headers: { host: `${name}.localhost`, origin: `http://${name}.localhost` },
   })
-  await new Promise((resolve, reject) => {
-    socket.onopen = resolve
+  const said = await new Promise((resolve, reject) => {
+    socket.onopen = () => words === undefined && resolve(undefined)
+    socket.onmessage = ({ data }) => resolve(data)
     socket.onerror = reject
   })
+  expect(said).toBe(words)
   socket.close()
 })

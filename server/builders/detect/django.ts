@@ -9,14 +9,19 @@ export function findDjango(files: SourceView, env: Readonly<Record<string, strin
   if (site === undefined) return undefined
   const requirements = pythonRequirements(files)
   // Its channels answer no WebSocket over WSGI; else the server that the app brings says which way it is meant.
-  const isAsync =
-    files.has(`${site}/asgi.py`) && (requirements.has('channels') || (requirements.has('uvicorn') && !requirements.has('gunicorn')))
+  const own = ['uvicorn', 'daphne'].find((name) => requirements.has(name))
+  const isAsync = files.has(`${site}/asgi.py`) && (requirements.has('channels') || (own !== undefined && !requirements.has('gunicorn')))
   const served = isAsync
-    ? { start: `python -m uvicorn --host 127.0.0.1 --port $PORT ${site}.asgi:application`, server: 'uvicorn' as const }
+    ? servedAsync(own, `${site}.asgi:application`)
     : { start: `python -m gunicorn --bind 127.0.0.1:$PORT ${site}.wsgi`, server: 'gunicorn' as const }
   const finish = isCollected(files, site, env) ? { finish: 'python manage.py collectstatic --noinput' } : {}
   return { title: 'Django', foundBy: 'manage.py', ...served, ...finish }
 }
+
+const servedAsync = (own: string | undefined, target: string): Pick<PythonFramework, 'start' | 'server'> =>
+  own === 'daphne'
+    ? { start: `python -m daphne --bind 127.0.0.1 --port $PORT --proxy-headers ${target}` }
+    : { start: `python -m uvicorn --host 127.0.0.1 --port $PORT ${target}`, server: 'uvicorn' }
 
 const settingsIn = (files: SourceView): string | undefined =>
   /DJANGO_SETTINGS_MODULE["']\s*,\s*["']([\w.]+)["']/.exec(files.read('manage.py') ?? '')?.[1]

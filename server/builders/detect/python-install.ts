@@ -1,14 +1,21 @@
 /** How the packages of a Python app come into its environment: by uv, or by pip where there is no uv. */
+import { AppError } from '../../../shared/error.ts'
 import { shellWord } from '../shell-word.ts'
 import type { Tool } from '../toolchains/tool.ts'
 import { pythonInputs } from './kept-python.ts'
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
-import { pythonRequirements } from './python-app.ts'
+import { isPoetryPackage } from './poetry.ts'
+import { type PythonFramework, pythonRequirements } from './python-app.ts'
 import type { SourceView } from './source-view.ts'
 
+type Server = NonNullable<PythonFramework['server']>
+
+/** Without its extras uvicorn has nothing that speaks WebSocket. */
+const serverPackages: Record<Server, string> = { gunicorn: 'gunicorn', uvicorn: "'uvicorn[standard]'" }
+
 export interface AfterInstall {
-  /** A package that has to be there in the end. */
-  server?: string
+  /** The module that has to be there in the end. */
+  server?: Server
   /** A command of the app's own. */
   finish?: string
 }
@@ -34,7 +41,7 @@ interface Wanted {
 function byPip({ files, buildCommand, python, after }: Wanted): Installing {
   // By its full path and cleared, because the source may hold the .venv of another machine.
   const create = `${python} -m venv --clear`
-  const install = buildCommand ?? pipInstall(files)
+  const install = buildCommand ?? installOf(files, 'pip')
   return {
     packageManager: 'pip',
     // Without anything to install pip is not needed, and an environment without it is made ten times as fast.
@@ -65,12 +72,12 @@ const environment = (command: string): BuildStep => ({ name: 'virtual environmen
 interface Steps extends Pick<Wanted, 'files' | 'buildCommand' | 'after'> {
   create: string
   install: string
-  pip: string
+  pip: 'pip' | 'uv pip'
 }
 
 function stepsOf({ files, create, install, buildCommand, pip, after: { server, finish } }: Steps): BuildStep[] {
-  const inputs = buildCommand ? undefined : pythonInputs(files)
-  const missing = server && `python -c 'import ${server}' 2>/dev/null || ${pip} install ${server}`
+  const inputs = buildCommand ? undefined : pythonInputs(files, pip)
+  const missing = server && `python -c 'import ${server}' 2>/dev/null || ${pip} install ${serverPackages[server]}`
   return [
     environment(create),
     { name: buildCommand ? 'build' : 'install', command: install, ...(inputs && { inputs, keeps: '.venv' as const }) },
@@ -81,18 +88,21 @@ function stepsOf({ files, create, install, buildCommand, pip, after: { server, f
   ]
 }
 
-function pipInstall(files: SourceView): string | undefined {
-  if (files.has('requirements.txt')) return pythonRequirements(files).size === 0 ? undefined : 'pip install -r requirements.txt'
-  return files.has('pyproject.toml') || files.has('setup.py') ? 'pip install .' : undefined
+/** Undefined where nothing is asked for. @throws AppError `bad_request` where what is asked for is not told. */
+function installOf(files: SourceView, pip: 'pip' | 'uv pip'): string | undefined {
+  if (files.has('Pipfile.lock')) return installPipfile(pip)
+  const hasList = files.has('requirements.txt')
+  if (hasList && pythonRequirements(files).size > 0) return `${pip} install -r requirements.txt`
+  if (!hasList && (files.has('pyproject.toml') || files.has('setup.py'))) return `${pip} install .`
+  if (!files.has('Pipfile')) return undefined
+  throw new AppError('bad_request', 'Pipfile has no Pipfile.lock beside it: run "pipenv lock", commit both, and deploy again')
 }
 
 /** Lock files first, of which Render goes by the same order; what stands beside them was often made out of them. */
 function uvInstall(files: SourceView): string | undefined {
   if (files.has('uv.lock')) return UV_SYNC
-  if (files.has('poetry.lock')) return INSTALL_POETRY
-  if (files.has('Pipfile.lock')) return INSTALL_PIPFILE
-  const install = pipInstall(files)
-  return install && `uv ${install}`
+  if (files.has('poetry.lock')) return isPoetryPackage(files) ? `${INSTALL_POETRY} && uv pip install --no-deps .` : INSTALL_POETRY
+  return installOf(files, 'uv pip')
 }
 
 /** Into the environment that is there, whatever .python-version says; and not editable, as the release would look for the app where it was built. */
@@ -102,8 +112,8 @@ const UV_SYNC = 'uv sync --python .venv/bin/python --locked --no-dev --no-editab
 const INSTALL_POETRY =
   "uvx --with poetry-plugin-export --from 'poetry>=2,<3' poetry export --only main --format requirements.txt --output .venv/requirements.txt && uv pip install -r .venv/requirements.txt"
 
-/** A Pipfile.lock says the same as a list of requirements with hashes, which uv reads. */
-const INSTALL_PIPFILE = `python - > .venv/requirements.txt <<'END' && uv pip install -r .venv/requirements.txt
+/** A Pipfile.lock says the same as a list of requirements with hashes, which uv and pip read. */
+const installPipfile = (pip: string): string => `python - > .venv/requirements.txt <<'END' && ${pip} install -r .venv/requirements.txt
 import json
 with open("Pipfile.lock") as file:
     lock = json.load(file)

@@ -15,6 +15,7 @@ import type { Launch } from '../launch.ts'
 import type { Builder, BuildRequest, BuiltRelease, PlannedBuild, PlanRequest, RunnableStep } from '../port.ts'
 import type { BuilderSettings } from '../settings.ts'
 import { nodeHeadersEnv } from '../toolchains/node-headers.ts'
+import { createOutages, type Outages } from '../toolchains/registry/outages.ts'
 import { ensureSelfToolchain } from '../toolchains/self-toolchain.ts'
 import type { Loan } from '../toolchains/store/holds.ts'
 import { openToolchainStore, type ToolchainStore } from '../toolchains/store/store.ts'
@@ -47,7 +48,7 @@ export async function openTreeBuilder(options: TreeBuilderOptions): Promise<Buil
   const { paths, executable, config, foldersInUse } = options
   if (executable !== undefined) await ensureSelfToolchain({ dir: paths.toolchain, executable })
   const store = await openToolchainStore(paths.toolchains, { maxBytes: config.CP_TOOLCHAINS_MAX_MB * MIB, foldersInUse })
-  const building = { ...options, store }
+  const building = { ...options, store, outages: createOutages() }
   return {
     build: (request) => build(building, request),
     plan: (request) => planOnly(building, request),
@@ -57,9 +58,10 @@ export async function openTreeBuilder(options: TreeBuilderOptions): Promise<Buil
 
 interface Building extends TreeBuilderOptions {
   store: ToolchainStore
+  outages: Outages
 }
 
-interface Job extends TreeBuilderOptions {
+interface Job extends Omit<Building, 'store'> {
   store: Loan
   request: BuildRequest
   own: ServicePaths

@@ -6,6 +6,7 @@ import type { BuilderSettings } from '../settings.ts'
 import { provideGo } from '../toolchains/go/provide-go.ts'
 import { provideNode } from '../toolchains/node/provide-node.ts'
 import { providePython } from '../toolchains/python/provide-python.ts'
+import type { Outages } from '../toolchains/registry/outages.ts'
 import type { Keeping } from '../toolchains/store/room.ts'
 import { titleOf, unusedEntries } from '../toolchains/store/rules.ts'
 import type { StoreReader, ToolchainStore } from '../toolchains/store/store.ts'
@@ -17,16 +18,17 @@ export interface Equipping {
   config: Pick<BuilderSettings, 'buildEnv'>
   search: Search
   fetchUid(): number
+  outages: Outages
   log(line: string): void
   signal: AbortSignal
 }
 
-export async function equip(input: DetectInput, { store, config, search, fetchUid, log, signal }: Equipping): Promise<Toolchains> {
+export async function equip(input: DetectInput, { store, config, search, fetchUid, outages, log, signal }: Equipping): Promise<Toolchains> {
   const providing = { store, env: config.buildEnv, log, signal }
   const [node, go, python] = [nodeNeed(input), goNeed(input), pythonNeed(input)]
   if (node !== undefined) return await provideNode(input.toolchains, node, providing)
   const interpreters = () => findInterpreters(search)
-  if (python !== undefined) return await providePython(input.toolchains, python, { ...providing, interpreters, fetchUid })
+  if (python !== undefined) return await providePython(input.toolchains, python, { ...providing, interpreters, fetchUid, outages })
   return go === undefined ? input.toolchains : await provideGo(input.toolchains, go, providing)
 }
 

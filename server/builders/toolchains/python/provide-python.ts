@@ -3,6 +3,7 @@ import { AppError } from '../../../../shared/error.ts'
 import { type Providing, storedTool, versionsHeld } from '../providing.ts'
 import { isPython, lineOf } from '../python-specifiers.ts'
 import { Unfetched } from '../registry/download.ts'
+import type { Outages } from '../registry/outages.ts'
 import type { Tool, Toolchains } from '../tool.ts'
 import { uvPin } from '../uv/pin.ts'
 import { provideUv } from '../uv/provide-uv.ts'
@@ -18,6 +19,7 @@ export interface PythonProviding extends Providing {
   interpreters(): Promise<Tool[]>
   /** The user as whom uv fetches an interpreter: one who owns nothing else. */
   fetchUid(): number
+  outages: Outages
 }
 
 /**
@@ -33,9 +35,9 @@ export async function providePython(found: Toolchains, need: PythonNeed, providi
   return { ...found, uv, tools: { ...found.tools, python } }
 }
 
-async function uvOrNone(providing: Providing): Promise<Tool | undefined> {
+async function uvOrNone(providing: PythonProviding): Promise<Tool | undefined> {
   try {
-    return await provideUv(providing)
+    return await providing.outages.unless({ of: 'uv', kind: Unfetched }, () => provideUv(providing))
   } catch (error) {
     if (!(error instanceof Unfetched)) throw error
     providing.log(`Warning: uv could not be had (${error.message}), so packages are installed by pip, which takes longer.`)

@@ -84,13 +84,15 @@ async function store(url: URL, options: FileFetch, algorithm: 'sha256' | 'sha512
 
 async function* bytesOf(url: URL, { way, signal, accept, mostBytes }: Asking): AsyncGenerator<Uint8Array> {
   const silence = new AbortController()
-  const isSilent = () => silence.abort(new Unfetched(`${url.host} sent nothing for ${SILENCE_MS / 1000} s`))
+  let kind: typeof Unfetched = Refused
+  const isSilent = () => silence.abort(new kind(`${url.host} sent nothing for ${SILENCE_MS / 1000} s`))
   let timer = setTimeout(isSilent, SILENCE_MS)
   try {
     const given = await way(url)
     // What a server packs once more for the way would be unpacked, and no longer be what was hashed.
     const headers = { ...given.headers, ...(accept !== undefined && { accept }), 'accept-encoding': 'identity', 'user-agent': 'cpd' }
     const response = await fetch(withoutCredentials(url), { ...given, headers, signal: AbortSignal.any([signal, silence.signal]) })
+    kind = Unfetched
     if (!response.ok)
       throw new (isAbsent(response.status) ? Absent : Refused)(`${url.host} answered ${response.status} for ${url.pathname}`)
     let bytes = 0
@@ -114,7 +116,7 @@ function withoutCredentials(url: URL): URL {
   return plain
 }
 
-/** An answer that will not change when it is asked for again. */
+/** An answer that will not change when it is asked for again, or none at all in the time in which one comes. */
 class Refused extends Unfetched {}
 
 /** Who was asked does not have it. */

@@ -11,6 +11,7 @@ const stepNames = (...given: Parameters<typeof detect>) => detect(...given).step
 
 const gunicorn = 'python -m gunicorn --bind 127.0.0.1:$PORT'
 const uvicorn = 'python -m uvicorn --host 127.0.0.1 --port $PORT'
+const daphne = 'python -m daphne --bind 127.0.0.1 --port $PORT --proxy-headers'
 const manage = (settings: string) => `os.environ.setdefault("DJANGO_SETTINGS_MODULE", "${settings}")`
 const django = { 'requirements.txt': 'django\n', 'manage.py': manage('shop.settings'), 'shop/wsgi.py': '', 'shop/settings.py': '' }
 const STREAMLIT_FLAGS = '--server.port $PORT --server.address 127.0.0.1 --server.headless true --browser.gatherUsageStats false'
@@ -26,6 +27,10 @@ describe('an app of Python is started by what its framework goes with', () => {
     ['Django', { ...django, 'shop/asgi.py': '' }, `${gunicorn} shop.wsgi`],
     ['Django', { ...django, 'shop/asgi.py': '', 'requirements.txt': 'django\nchannels\n' }, `${uvicorn} shop.asgi:application`],
     ['Django', { ...django, 'shop/asgi.py': '', 'requirements.txt': 'django\nuvicorn\n' }, `${uvicorn} shop.asgi:application`],
+    ['Django', { ...django, 'shop/asgi.py': '', 'requirements.txt': 'channels\ndaphne\n' }, `${daphne} shop.asgi:application`],
+    ['Django', { ...django, 'shop/asgi.py': '', 'requirements.txt': 'django\ndaphne==4.2.1\n' }, `${daphne} shop.asgi:application`],
+    ['Django', { ...django, 'shop/asgi.py': '', 'requirements.txt': 'daphne\ngunicorn\n' }, `${gunicorn} shop.wsgi`],
+    ['Django', { ...django, 'shop/asgi.py': '', 'requirements.txt': 'channels\ndaphne\nuvicorn\n' }, `${uvicorn} shop.asgi:application`],
     ['Flask', { 'requirements.txt': 'flask', 'app.py': 'shop = flask.Flask(__name__)' }, `${gunicorn} app:shop`],
     ['Flask', { 'requirements.txt': 'flask', 'app/__init__.py': 'app = Flask("x")' }, `${gunicorn} app:app`],
     [
@@ -75,6 +80,14 @@ test('a server is installed where the app brings none, by what installs the rest
   expect(steps[2]?.command).toBe("python -c 'import gunicorn' 2>/dev/null || uv pip install gunicorn")
   const byPip = detectBuild({ files: sourceOf(django), settings: { type: 'web_service' }, toolchains: everyTool })
   expect(byPip.steps[2]?.command).toBe("python -c 'import gunicorn' 2>/dev/null || pip install gunicorn")
+})
+
+test('a server that the app does not bring answers WebSockets, and one that it brings is not joined by another', () => {
+  const channels = (requirements: string) => detect({ ...django, 'shop/asgi.py': '', 'requirements.txt': requirements }).steps[2]?.command
+  const uvicorn = "python -c 'import uvicorn' 2>/dev/null || uv pip install 'uvicorn[standard]'"
+  expect(channels('channels[daphne]\n')).toBe(uvicorn)
+  expect(channels('channels\ndaphne\n')).not.toContain('uvicorn')
+  expect(detect({ 'requirements.txt': 'fastapi', 'main.py': 'app = FastAPI()' }).steps[2]?.command).toBe(uvicorn)
 })
 
 describe('static files of Django are collected', () => {

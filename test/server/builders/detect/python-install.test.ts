@@ -42,6 +42,22 @@ test.each([
   expect(plan.readOnlyBinds).toContain('/store/uv')
 })
 
+const POETRY = '[project]\nname = "my-shop"\n[build-system]\nbuild-backend = "poetry.core.masonry.api"\n'
+
+test.each<[project: string, files: Record<string, string>, isInstalled: boolean]>([
+  [POETRY, { 'src/my_shop/main.py': '' }, true],
+  [POETRY, { 'my_shop/__init__.py': '' }, true],
+  [POETRY, { 'my_shop.py': '' }, true],
+  [`${POETRY}[tool.poetry]\npackages = [{ include = "web" }]\n`, {}, true],
+  ['[project]\nname = "my-shop"\n[build-system]\nbuild-backend = "hatchling.build"\n', {}, true],
+  [POETRY, { 'web/__init__.py': '' }, false],
+  [`${POETRY}[tool.poetry]\npackage-mode = false\n`, { 'my_shop/__init__.py': '' }, false],
+  ['[tool.poetry]\nname = "my-shop"\n', { 'my_shop/__init__.py': '' }, false],
+])('a project of Poetry %j with %j is installed itself: %s', (project, files, isInstalled) => {
+  const install = commands({ 'pyproject.toml': project, 'poetry.lock': '', ...files })[1]
+  expect(install?.endsWith(' && uv pip install --no-deps .')).toBe(isInstalled)
+})
+
 test('a build command of its owner finds pip, and nothing is installed where nothing is asked for', () => {
   expect(commands({}, { buildCommand: 'pip install x' }).slice(0, 2)).toEqual([
     CREATE.replace(' --python', ' --seed --python'),
@@ -50,9 +66,32 @@ test('a build command of its owner finds pip, and nothing is installed where not
   expect(commands({ 'requirements.txt': '# none\n' })).toEqual([CREATE])
 })
 
+test('a Pipfile is refused without the lock file that says what it stands for, and goes by that without uv too', () => {
+  const refusal = 'Pipfile has no Pipfile.lock beside it: run "pipenv lock", commit both, and deploy again'
+  const byPip = (files: Record<string, string>, settings: Partial<BuildSettings> = {}) =>
+    detectBuild({ files: sourceOf({ 'main.py': '', ...files }), settings: { type: 'web_service', ...settings }, toolchains: everyTool })
+  const Pipfile = '[packages]\nflask = "*"\n'
+  for (const plan of [detect, byPip]) {
+    expect(() => plan({ Pipfile })).toThrow(refusal)
+    expect(() => plan({ Pipfile, 'requirements.txt': '# none\n' })).toThrow(refusal)
+    expect(plan({ Pipfile, 'requirements.txt': 'flask' }).steps[1]?.command).toContain('pip install -r requirements.txt')
+    expect(plan({ Pipfile, 'setup.py': '' }).steps[1]?.command).toContain('pip install .')
+    expect(plan({ Pipfile }, { buildCommand: 'pip install flask' }).steps[1]?.command).toBe('pip install flask')
+  }
+  const steps = byPip({ Pipfile, 'Pipfile.lock': '{}', 'requirements.txt': 'flask', 'app.py': 'app = Flask(__name__)' }).steps
+  expect(steps.map(({ name }) => name)).toEqual([
+    'virtual environment',
+    'install',
+    'server, where the app brings none',
+    'make .venv movable',
+  ])
+  expect(steps[0]?.command).not.toContain('--without-pip')
+  expect(steps[1]?.command).toMatch(/^python - .* && pip install -r \.venv\/requirements\.txt\n/)
+})
+
 test('names of packages are found in a Pipfile and among the keys of Poetry', () => {
   const start = (files: Record<string, string>) => detect({ 'app.py': 'app = Flask(__name__)', ...files }).startCommand
-  expect(start({ Pipfile: '[packages]\nflask = "*"\ngunicorn = "*"\n' })).toContain('python -m gunicorn')
+  expect(start({ 'Pipfile.lock': '', Pipfile: '[packages]\nflask = "*"\ngunicorn = "*"\n' })).toContain('python -m gunicorn')
   expect(start({ 'pyproject.toml': '[tool.poetry.dependencies]\npython = "^3"\ngunicorn = "^23"\n' })).toContain('python -m gunicorn')
   expect(start({ 'pyproject.toml': '[project]\ndependencies = ["flask"]\n' })).toContain('python -m gunicorn')
 })

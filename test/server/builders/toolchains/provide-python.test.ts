@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { providePython } from '../../../../server/builders/toolchains/python/provide-python.ts'
+import { createOutages, type Outages } from '../../../../server/builders/toolchains/registry/outages.ts'
 import { openToolchainStore, type ToolchainStore } from '../../../../server/builders/toolchains/store/store.ts'
 import type { Tool, Toolchains } from '../../../../server/builders/toolchains/tool.ts'
 import { uvPin } from '../../../../server/builders/toolchains/uv/pin.ts'
@@ -18,6 +19,7 @@ let downloads: PythonDownloads
 let dir: string
 let store: ToolchainStore
 let log: string[]
+let outages: Outages
 
 beforeAll(async () => {
   downloads = await startPythonDownloads([OLDER, NEWER])
@@ -29,6 +31,7 @@ beforeEach(async () => {
   store = await openToolchainStore(dir, { maxBytes: 2 ** 32, foldersInUse: () => [] })
   await placeKept(dir, UV)
   log = []
+  outages = createOutages()
   downloads.asked = []
 })
 afterEach(async () => {
@@ -48,6 +51,7 @@ const provide = (wanted?: string, own: string[] = ['3.11.2', '3.12.7'], changes:
     log: (line) => log.push(line),
     interpreters: async () => own.map(python),
     fetchUid: () => 1_900_000_000,
+    outages,
   })
 const versionFor = async (...given: Parameters<typeof provide>) => (await provide(...given)).tools.python?.version
 
@@ -93,6 +97,9 @@ describe('a build is given', () => {
     rmSync(join(dir, UV), { recursive: true })
     expect(await provide('3.12', undefined, { PIP_INDEX_URL: 'http://127.0.0.1:9' })).toBe(found)
     expect(log).toEqual([expect.stringMatching(/^Warning: uv could not be had \(it cannot be reached .*installed by pip/)])
+    // Whoever comes within minutes does not wait for it once more, though it could be had by now.
+    expect(await provide('3.12')).toBe(found)
+    expect(log[1]).toBe(log[0])
   })
 })
 

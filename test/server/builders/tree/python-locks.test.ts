@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { detectBuild } from '../../../../server/builders/detect/detect.ts'
 import { openSourceView } from '../../../../server/builders/detect/source-view.ts'
@@ -75,6 +75,15 @@ six = "1.17.0"
 iniconfig = "*"
 `
 
+const POETRY_PACKAGE = `${POETRY_PROJECT.replace('package-mode = false\n', '')}
+[tool.poetry.scripts]
+shop = "shop:main"
+
+[build-system]
+requires = ["poetry-core>=2,<3"]
+build-backend = "poetry.core.masonry.api"
+`
+
 const POETRY_LOCK = `[[package]]
 name = "six"
 version = "1.17.0"
@@ -101,7 +110,10 @@ const PIPFILE_LOCK = JSON.stringify({
 async function build(name: string, files: Record<string, string>): Promise<string> {
   const source = join(box, name)
   mkdirSync(source)
-  for (const [path, text] of Object.entries({ 'main.py': '', ...files })) writeFileSync(join(source, path), text)
+  for (const [path, text] of Object.entries({ 'main.py': '', ...files })) {
+    mkdirSync(dirname(join(source, path)), { recursive: true })
+    writeFileSync(join(source, path), text)
+  }
   const plan = detectBuild({ files: openSourceView(source), settings: { type: 'web_service' }, toolchains })
   const PATH = [join(source, '.venv/bin'), toolchains.uv?.directory, '/usr/bin', '/bin'].join(':')
   const env = { ...uvSettings(pipEnv), ...pipEnv, ...plan.buildEnv, UV_CACHE_DIR: join(box, 'cache'), HOME: box, PATH }
@@ -132,3 +144,10 @@ test.each([
   },
   150_000,
 )
+
+test('a project of Poetry that is a package is installed beside what it asks for, with its programs', async () => {
+  const files = { 'pyproject.toml': POETRY_PACKAGE, 'poetry.lock': POETRY_LOCK, 'src/shop/__init__.py': 'def main():\n    print("shop")\n' }
+  const release = await build('package', files)
+  expect([await find(release, 'six'), await find(release, 'shop')]).toEqual(['True', 'True'])
+  expect((await runProcess([join(release, '.venv/bin/shop')], { env: { PATH: '/usr/bin:/bin' } })).stdout).toBe('shop\n')
+}, 150_000)
