@@ -134,7 +134,7 @@ export function uploadLimits(context: Pick<AppContext, 'config'>): UploadLimits 
   return { maxBytes: context.config.CP_UPLOAD_MAX_MB * MIB, maxUnpackedBytes, maxFiles }
 }
 
-const extractLimits = (context: Pick<AppContext, 'config'>): typeof DEFAULT_EXTRACT_LIMITS => ({
+export const extractLimits = (context: Pick<AppContext, 'config'>): typeof DEFAULT_EXTRACT_LIMITS => ({
   ...DEFAULT_EXTRACT_LIMITS,
   maxBytes: context.config.CP_SOURCE_MAX_MB * MIB,
 })

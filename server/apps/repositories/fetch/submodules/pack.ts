@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type { AppContext } from '../../../context.ts'
 import type { StoredService } from '../../../services/store.ts'
+import { extractLimits } from '../../../sources/operations.ts'
 import { keyHolderOf } from '../../deploy-keys/key-holder.ts'
 import { archiveOf, type Pack, streamOf } from '../../git/archive.ts'
 import { type CommitAt, fetchCommit } from '../../git/fetch-commit.ts'
@@ -36,7 +37,7 @@ export function packWithSubmodules(context: AppContext, packing: Packing, own: C
   const unwanted = new AbortController()
   const signal = AbortSignal.any([packing.signal, unwanted.signal])
   const tars = tarsOf(context, { ...packing, signal, own, left: MOST_SUBMODULES }, { ...own, prefix: '', level: 1 })
-  const { joined, done } = joinTars(tars)
+  const { joined, done } = joinTars(tars, extractLimits(context))
   const zipped = createGzip({ level: 1 })
   const flow = pipeline(joined, zipped)
   flow.catch(() => {})
