@@ -1,6 +1,7 @@
 import type { TouchedService } from '../../../shared/env-group.ts'
 import { AppError } from '../../../shared/error.ts'
 import { traitsOf } from '../../../shared/service-type.ts'
+import { inOneChange } from '../../platform/db/change.ts'
 import type { AppContext } from '../context.ts'
 import { createDeploy } from '../deploys/operations.ts'
 import { releaseById, releaseSecrets, type StoredRelease } from '../deploys/release-store.ts'
@@ -22,7 +23,7 @@ export function redeploy(context: AppContext, service: StoredService): Pick<Touc
   const wish = wishFor(context, service, { live, newest })
   if (wish === undefined) return { skipped: 'A rollback of it is on its way: deploy it when that has ended.' }
   try {
-    return { deployId: context.db.transaction(() => createDeploy(context, service, { ...wish, trigger: 'service_updated' }))().id }
+    return { deployId: inOneChange(context.db, () => createDeploy(context, service, { ...wish, trigger: 'service_updated' })).id }
   } catch (error) {
     if (error instanceof AppError) return { skipped: error.message }
     throw error

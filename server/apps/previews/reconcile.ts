@@ -56,7 +56,7 @@ function takeStep(context: AppContext, of: Of, step: PreviewStep): void {
 /** What has no room now is tried again with the next poke, at least once a minute. */
 function deployOrSayWhy(context: AppContext, of: Of, commit: string): void {
   try {
-    context.db.transaction(() => deployPreview(context, of, commit))()
+    inOneChange(context.db, () => deployPreview(context, of, commit))
   } catch (error) {
     if (!(error instanceof AppError) || error.code === 'internal') throw error
     if (of.preview.problem !== error.message) changePreview(context.db, of.preview, { problem: error.message, updatedAt: context.now() })

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '../../../shared/error.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { createDriver } from '../../platform/work/driver.ts'
@@ -34,7 +35,7 @@ export function createPreviewWork(context: AppContext): PreviewWork {
     after: context.after,
     signal: context.stopping,
   }
-  const steps = createDriver({ ...kinds, run: async (parentId) => reconcilePreviews(context, parentId) })
+  const steps = createDriver({ ...kinds, run: (parentId) => reconcileInTurn(context, parentId) })
   const talks = createDriver({ ...kinds, run: (parentId) => places.run(() => talk(context, parentId, lookedAt)) })
   const poke = (parentId: string): void => {
     steps.poke(parentId)
@@ -49,6 +50,12 @@ export function createPreviewWork(context: AppContext): PreviewWork {
     },
     settled: async () => void (await Promise.all([steps.settled(), talks.settled()])),
   }
+}
+
+/** Others have a turn before each run, whatever has the next one asked for: a lane goes on by microtasks alone. */
+async function reconcileInTurn(context: AppContext, parentId: string): Promise<number | undefined> {
+  await nextTurn()
+  return context.stopping.aborted ? undefined : reconcilePreviews(context, parentId)
 }
 
 /** The first look comes with the start, which shows what happened while nobody listened. */

@@ -1,5 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
 import type { QuotaName } from '../../../shared/quota.ts'
+import { inOneChange } from '../../platform/db/change.ts'
 import type { IdentityContext } from '../context.ts'
 import { readSeeded } from '../memberships/seeded.ts'
 import { exceededQuota, type Limits, limitsOf } from './limits.ts'
@@ -25,14 +26,14 @@ export const usageOf = ({ db, now, uploads, shells }: UsageDeps, workspaceId: st
 export function withinQuotas<T>(context: QuotaDeps, workspaceId: string, change: () => T): T {
   const limits = limitsIn(context, workspaceId)
   if (Object.keys(limits).length === 0) return change()
-  return context.db.transaction(() => {
+  return inOneChange(context.db, () => {
     const before = usageOf(context, workspaceId)
     const result = change()
     const after = usageOf(context, workspaceId)
     const name = exceededQuota(limits, before, after)
     if (name !== undefined) throw tooMuch({ workspaceId, name, limit: limits[name] ?? 0, used: before[name], wanted: after[name] })
     return result
-  })()
+  })
 }
 
 /** For places that only memory knows. @throws AppError as `withinQuotas`. */

@@ -1,11 +1,11 @@
 /** A look at the branch of a service makes up for pushes that nobody told of: their delivery was lost, or the host tells of none. */
 import type { AppContext } from '../../context.ts'
 import { newestDeploy } from '../../deploys/store.ts'
-import { recordEvent } from '../../events/store.ts'
+import { newestEventAt, recordEvent } from '../../events/store.ts'
 import { type StoredService, serviceById } from '../../services/store.ts'
 import { isTroubleTold, lookAt, putLook } from '../look-store.ts'
 import { takePushFor } from '../push.ts'
-import { isSameKnown, type Known, newsOf, nextLookAt, reachNews, stateAfter } from './plan.ts'
+import { isSameKnown, isShortlyAfter, type Known, newsOf, nextLookAt, reachNews, stateAfter } from './plan.ts'
 import { followRename } from './renames.ts'
 import { type Seen, seeBranch } from './see.ts'
 
@@ -33,10 +33,7 @@ function conclude(context: AppContext, service: StoredService, { found, message,
   const current = serviceById(context.db, service.id)
   // The service may have been given another repository, or been deleted, while git looked.
   if (current?.labels.repo !== repository || current.labels.branch !== branch) return now
-  if (found.kind === 'renamed') {
-    const moved = followRename(context, service, found.url)
-    return moved === undefined ? now : (lookAt(context.db, lookedAt(moved))?.nextAt ?? now)
-  }
+  if (found.kind === 'renamed') return goAfter(context, service, { url: found.url, known })
   const state = stateAfter(known, found, now)
   const nextAt = nextLookAt(now, { failures: state.failures, share: Math.random() })
   const news = newsOf(known, found)
@@ -55,6 +52,15 @@ function conclude(context: AppContext, service: StoredService, { found, message,
       now,
     })
   return nextAt
+}
+
+/** A branch that was never seen has no failures to go by, so that the rename before says whether a host leads in circles. */
+function goAfter(context: AppContext, service: StoredService, { url, known }: { url: string; known: Known }): number {
+  const { db, now } = context
+  const renamedAt = known.before === undefined ? newestEventAt(db, service.id, 'repository_renamed') : undefined
+  if (renamedAt !== undefined && isShortlyAfter(renamedAt, now())) return nextLookAt(now(), { failures: 0, share: 0 })
+  const moved = followRename(context, service, url)
+  return moved === undefined ? now() : (lookAt(db, lookedAt(moved))?.nextAt ?? now())
 }
 
 const lookedAt = ({ id: serviceId, labels: { repo: repository, branch } }: StoredService) => ({ serviceId, repository, branch })

@@ -13,6 +13,9 @@ const TOLD_AFTER_FAILURES = 2
 export const nextLookAt = (now: number, { failures, share }: { failures: number; share: number }): number =>
   now + Math.round(Math.min(SELDOM_MS, LOOK_MS * 2 ** failures) * (1 - SPREAD * share))
 
+/** Whether a rename was gone after so shortly before that one more waits. A moment that is still to come is what a clock said that was ahead. */
+export const isShortlyAfter = (renamedAt: number, now: number): boolean => renamedAt <= now && now - renamedAt < LOOK_MS
+
 export type Found =
   | { kind: 'at'; commitId: string }
   | { kind: 'gone' }

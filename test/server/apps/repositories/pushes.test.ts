@@ -211,4 +211,18 @@ describe('a look at the branch', () => {
     expect(await service.ends(deploy.id)).toMatchObject({ status: 'live' })
     expect(await service.events()).toContainEqual({ type: 'repository_renamed', details: { from: repository.url, to: renamed.url } })
   })
+
+  test('goes after a server that leads in circles once in five minutes, also where the branch was never seen', async () => {
+    const { service } = await made('round')
+    world.platform.context.db.query('DELETE FROM branch_looks WHERE service_id = ?').run(service.id)
+    world.server.answer = ({ url }) => {
+      const location = `/${url.includes('/round/') ? 'about' : 'round'}/info/refs`
+      return new Response(null, { status: 301, headers: { location } })
+    }
+    const began = Date.now()
+    for (let looks = 0; looks < 3; looks += 1) await look(service)
+    expect(await look(service)).toBeGreaterThan(began + 4 * 60_000)
+    world.server.answer = undefined
+    expect(await told(service)).toEqual(['repository_renamed'])
+  })
 })
