@@ -4,7 +4,7 @@ export interface MemberPatterns {
   excluded: readonly (readonly string[])[]
 }
 
-/** Those that begin with `!` leave some out again. */
+/** Patterns that begin with `!` leave some out again. */
 export const parsePatterns = (patterns: readonly string[]): MemberPatterns => ({
   included: patterns.filter((one) => !one.startsWith('!')).map(partsOf),
   excluded: patterns.filter((one) => one.startsWith('!')).map((one) => partsOf(one.slice(1))),

@@ -14,7 +14,11 @@ const write = (word: string) => {
   db.query('INSERT INTO written VALUES (?)').run(word)
   afterChange(db, () => done.push(word))
 }
-const written = () => db.query<{ word: string }, []>('SELECT word FROM written').all().map(({ word }) => word)
+const written = () =>
+  db
+    .query<{ word: string }, []>('SELECT word FROM written')
+    .all()
+    .map(({ word }) => word)
 
 function refused(): void {
   try {
