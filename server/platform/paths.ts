@@ -83,7 +83,6 @@ export interface ServicePaths {
   releases: string
   builds: string
   cache: string
-  /** What was pushed here by git. */
   git: string
   home: string
   tmp: string

@@ -3,7 +3,6 @@ import { isDiskFull } from '../../platform/files/disk-full.ts'
 
 export const PLATFORM_FAILED = 'The platform failed at this step; its own log says why. Try again.'
 
-/** Kept with a deploy and with its events. What somebody's files are called may stand in it. */
 const MOST_CHARS = 2000
 
 export function wordsFor(error: unknown): string | undefined {

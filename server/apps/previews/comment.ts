@@ -14,7 +14,6 @@ const sentences: Record<PreviewStatus, string> = {
   closed: 'The request is closed, and its preview is gone.',
 }
 
-/** States before the first deploy of which a request is not told: nobody asked for anything. */
 const silent: ReadonlySet<PreviewStatus> = new Set(['not_asked_for', 'closed', 'deleted', 'expired'])
 
 /** What the comment at a request says; empty where none is to be begun. Everybody who sees the request reads it, so no reason stands there. */
@@ -26,5 +25,4 @@ export function commentText(parent: string, { status, service, commitId }: Previ
   return lines.join('\n')
 }
 
-/** Names of services may hold what Markdown takes for more than text. */
 const plain = (name: string): string => name.replace(/[^\p{L}\p{N} .-]/gu, (letter) => `&#${letter.codePointAt(0)};`)

@@ -11,7 +11,6 @@ import { hasPreviews, noteRequest } from './requests.ts'
 import { changePreview, findPreview, previewsOf, type StoredPreview } from './store.ts'
 
 const MOST_PAGES = 30
-/** Requests that are asked for one by one in a look. */
 const MOST_SINGLE = 2 * maxPreviews.ofService
 
 /** Asks the host for the open requests and writes them down. @throws AppError where the workspace is not connected to it, or it does not answer. */
@@ -25,7 +24,6 @@ export async function lookAtRequests(context: AppContext, parent: StoredService,
   for (const preview of missing.slice(0, MOST_SINGLE)) await lookAtMissing(context, { parent, located, preview }, signal)
 }
 
-/** Asks the host for one request, and writes nothing down. @throws AppError not_found where there is none. */
 export async function hearOf(context: AppContext, parent: StoredService, number: number, signal: AbortSignal): Promise<Heard> {
   const since = context.now()
   const { host, name } = requireLocated(context, parent)
@@ -53,7 +51,6 @@ async function openRequests({ host, name }: Located, signal: AbortSignal): Promi
 
 export interface Heard {
   requests: readonly HostRequestToMerge[]
-  /** When the host was asked. What was told of a request later is newer. */
   since: number
 }
 
@@ -69,7 +66,6 @@ export function note(context: AppContext, { id, labels: { repo } }: StoredServic
   })
 }
 
-/** Requests that have a preview come first. */
 const openNow = ({ db }: AppContext, { id, labels }: StoredService): StoredPreview[] =>
   previewsOf(db, id)
     .filter(({ isOpen, repository }) => isOpen && repository === repositoryKey(labels.repo))

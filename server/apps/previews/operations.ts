@@ -50,7 +50,6 @@ export function approve(context: AppContext, parent: StoredService, { number, co
   return changed(context, parent, number)
 }
 
-/** Deletes what shows a request, until somebody pushes to it. */
 export function dismiss(context: AppContext, parent: StoredService, number: number): void {
   const preview = requirePreview(context, parent, number)
   const service = preview.serviceId === null ? undefined : serviceById(context.db, preview.serviceId)

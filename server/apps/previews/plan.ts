@@ -10,7 +10,6 @@ const DAY_MS = 24 * 60 * 60_000
 
 export interface PreviewFacts {
   preview: StoredPreview
-  /** What the service says of previews; null where it has another repository by now. */
   rule: PreviewRule | null
   now: number
 }
@@ -31,12 +30,7 @@ export function reasonAgainst({ preview, rule, now }: PreviewFacts): Unwanted | 
   return (expiryOf(preview, rule) ?? Number.POSITIVE_INFINITY) <= now ? 'expired' : undefined
 }
 
-export type PreviewStep =
-  | { do: 'nothing' }
-  | { do: 'deploy'; commit: string }
-  | { do: 'remove'; because: Unwanted }
-  /** Nothing is left of it but its row. */
-  | { do: 'forget' }
+export type PreviewStep = { do: 'nothing' } | { do: 'deploy'; commit: string } | { do: 'remove'; because: Unwanted } | { do: 'forget' }
 
 export function planPreview(facts: PreviewFacts): PreviewStep {
   const { preview } = facts
@@ -49,14 +43,12 @@ export function planPreview(facts: PreviewFacts): PreviewStep {
 
 const KEPT_MS = 7 * DAY_MS
 
-/** A request that is opened again has the comment that it had. */
 const isKept = ({ preview, now }: PreviewFacts): boolean => preview.commentMark !== null && preview.updatedAt + KEPT_MS > now
 
 /** What strangers wrote is neither built nor run before a person has looked at that very commit. */
 export const isAwaitingApproval = ({ isFork, approvedCommit, headCommit }: StoredPreview): boolean =>
   isFork && approvedCommit !== headCommit
 
-/** Why there cannot be one more; undefined while there can. */
 export function refusalBeyond({ ofService, ofWorkspace }: { ofService: number; ofWorkspace: number }): string | undefined {
   if (ofService >= maxPreviews.ofService)
     return `The service has ${maxPreviews.ofService} previews, the most there can be. Delete one, or close its request.`

@@ -9,7 +9,6 @@ import type { StoredPreview } from './store.ts'
 
 export type PresentContext = Pick<AppContext, 'config' | 'db' | 'hasCertificate' | 'now'>
 
-/** A request as callers see it, with the service that shows it. */
 export function presentPreview(context: PresentContext, parent: StoredService, preview: StoredPreview): Preview {
   const { db } = context
   const service = preview.serviceId === null ? undefined : serviceById(db, preview.serviceId)

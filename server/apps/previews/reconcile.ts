@@ -17,7 +17,6 @@ import { changePreview, countPreviews, forgetPreview, isBeingRemoved, previewsOf
 
 const LEAVING_MS = 1000
 
-/** What is known of a request of a service, for decisions about it. */
 export const factsOf = ({ now }: Pick<AppContext, 'now'>, parent: StoredService, preview: StoredPreview): PreviewFacts => ({
   preview,
   rule: repositoryKey(parent.labels.repo) === preview.repository ? parent.labels.previews : null,
@@ -100,7 +99,6 @@ function makePreview(context: AppContext, { parent, preview }: Of, inherited: Re
 
 const NAME_CHARS = 48
 
-/** The number stays whole in names and host names, however long the parent's is. */
 function previewName(parent: string, number: number): string {
   const end = `-pr-${number}`
   return `${parent.slice(0, NAME_CHARS - end.length).trimEnd()}${end}`

@@ -27,7 +27,6 @@ export interface StoredPreview {
   updatedAt: number
   commentMark: string | null
   commentId: string | null
-  /** What the comment says; empty while there is none. */
   commentText: string
   commentAttempts: number
   commentNextAt: number

@@ -69,7 +69,6 @@ function beginComment({ db }: AppContext, preview: StoredPreview): string {
   return commentMark
 }
 
-/** A comment whose making was not heard of, as when the server was killed. */
 const soughtComment = async (
   host: Located['host'],
   { name, preview, mark }: { name: string; preview: StoredPreview; mark: string },

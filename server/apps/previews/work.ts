@@ -73,7 +73,6 @@ async function talk(context: AppContext, parentId: string, lookedAt: Map<string,
   return await tellRequests(context, parentId)
 }
 
-/** A host that refuses, or is to be left alone, is asked again with the next look. */
 async function look(context: AppContext, parent: StoredService): Promise<void> {
   const { db, log, now, stopping } = context
   const { installation } = ifConfigured(() => locate(context, parent.workspaceId, parent.labels.repo)) ?? {}

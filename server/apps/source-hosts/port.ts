@@ -36,10 +36,8 @@ export interface HostRequestToMerge {
   /** Whether its commits come from another repository than the one that they are to go into, or from one that is gone. */
   isFork: boolean
   branch: string
-  /** owner/name; empty where it is gone. */
   repository: string
   commit: string
-  /** The branch that it is to go into, and whether that is the default one. */
   into: { branch: string; isDefault: boolean }
   labels: string[]
 }
@@ -57,7 +55,6 @@ export interface CommitReport {
   deployId: string
   commit: string
   state: ReportState
-  /** What the host was told of it last. */
   before: ReportState | null
   /** Whether this deploy is the newest of its commit: it alone decides what is said of the commit itself. */
   isNewest: boolean
@@ -93,7 +90,6 @@ export interface SourceHost {
   comment(repository: string, comment: { request: number; text: string; id?: string }, signal: AbortSignal): Promise<string>
   /** The oldest comment at a request that holds this text, among its first hundred; undefined where there is none. */
   findComment(repository: string, wanted: { request: number; text: string }, signal: AbortSignal): Promise<string | undefined>
-  /** A page of the requests that are open, the first being 1. */
   openRequests(repository: string, page: number, signal: AbortSignal): Promise<RequestPage>
   /** One request, open or not. @throws AppError not_found where there is none. */
   request(repository: string, number: number, signal: AbortSignal): Promise<HostRequestToMerge>
@@ -101,7 +97,6 @@ export interface SourceHost {
 }
 
 export const REPOSITORIES_PER_PAGE = 50
-/** What strangers write into ten requests fits into one answer. */
 export const REQUESTS_PER_PAGE = 10
 
 /** What reports are told apart from other people's by; the environment follows. */

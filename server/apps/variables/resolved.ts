@@ -32,7 +32,6 @@ export function resolvedVariables(context: VariableContext, service: StoredServi
   return resolveVariables([ownLayer(context, service), ...groups], surroundingsOf(context, service))
 }
 
-/** Groups hold what a workspace shares, which no commit of strangers is given. */
 const groupsGiven = ({ db }: VariableContext, { id, foreignCommit }: StoredService): LinkedGroup[] =>
   foreignCommit === null ? groupsOfService(db, id) : []
 

@@ -124,7 +124,6 @@ function pokeServices({ db }: Context, driver: Driver): void {
   for (const { serviceId } of unfinishedDeploys(db)) driver.poke(serviceId)
 }
 
-/** What goes by the hosts of repositories. */
 function hostWork(context: Context) {
   const [sourceHosts, previews] = [createSourceHostWork(context), createPreviewWork(context)]
   return { sourceHosts, previews, ofHosts: [sourceHosts, createLookWork(context), previews] }

@@ -26,11 +26,9 @@ const servedAsync = (own: string | undefined, target: string): Pick<PythonFramew
 const settingsIn = (files: SourceView): string | undefined =>
   /DJANGO_SETTINGS_MODULE["']\s*,\s*["']([\w.]+)["']/.exec(files.read('manage.py') ?? '')?.[1]
 
-/** More are looked through nowhere, as others wait meanwhile. */
 const MOST_FOLDERS = 200
 const MOST_SETTINGS = 20
 
-/** The package that the settings stand in, or the only one that could be. */
 function siteOf(files: SourceView, settings: string | undefined): string | undefined {
   const named = settings?.split('.')[0]
   const isSite = (name: string): boolean => /^\w+$/.test(name) && files.has(`${name}/wsgi.py`)

@@ -44,7 +44,6 @@ export interface JavascriptProject {
   builtBy: WorkspaceBuild | undefined
   /** The members of its workspace that it needs, each after those that it needs itself. */
   needed: Member[]
-  /** The packages of the source that its install is for. */
   installed: Member[]
   plan: BuildPlan
 }
@@ -115,7 +114,6 @@ function memberSteps({ run, buildMembers }: PackageManager, needed: readonly Mem
   return built.map(({ dir }) => ({ name: `build of ${dir}`, command: run('build'), dir }))
 }
 
-/** Undefined where all is installed: outside of a workspace, and where its app has no name. */
 function partOf({ workspace }: DetectInput, pkg: PackageJson, needed: readonly Member[]): WorkspacePart | undefined {
   if (workspace === undefined || pkg.name === undefined) return undefined
   return { name: pkg.name, dir: workspace.appDir, isBuilt: needed.some((member) => member.pkg.scripts.build !== undefined) }

@@ -7,7 +7,6 @@ import { type SourceView, viewOf } from './source-view.ts'
 import type { Member } from './workspace-members.ts'
 
 export interface Install {
-  /** Where it is done. */
   root: SourceView
   /** The packages of the source that it is for: that of the root, and of a workspace those that are installed. */
   packages: readonly Member[]

@@ -8,7 +8,6 @@ export function pythonInputs(files: SourceView, pip: 'pip' | 'uv pip'): string[]
   return isPinned(files.read('requirements.txt')) ? ['requirements.txt'] : undefined
 }
 
-/** pip reads neither of these. */
 function lockedInputs(files: SourceView): string[] | undefined {
   const project = files.read('pyproject.toml') ?? ''
   if (files.has('uv.lock')) return isInstalledItself(project) || namesFiles(project) ? undefined : ['uv.lock', 'pyproject.toml']
@@ -19,7 +18,6 @@ const isInstalledItself = (project: string): boolean => /^\[build-system\]/m.tes
 
 const namesFiles = (text: string): boolean => /\b(?:path|file|workspace|editable)[ \t]*=|\bfile:/.test(text)
 
-/** Each line asks for one version, and none for another file or folder. */
 function isPinned(requirements: string | undefined): boolean {
   const lines = (requirements ?? '').split('\n').map((line) => line.trim())
   const wishes = lines.filter((line) => line !== '' && !line.startsWith('#') && !line.startsWith('--hash='))

@@ -2,12 +2,9 @@ import type { SourceView } from './source-view.ts'
 
 export interface PythonFramework {
   title: string
-  /** What told it, for people. */
   foundBy: string
   start: string
-  /** The package that serves it, where the app's own need not bring that. */
   server?: 'gunicorn' | 'uvicorn'
-  /** What makes its files ready once its packages are there. */
   finish?: string
 }
 

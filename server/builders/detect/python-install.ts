@@ -14,9 +14,7 @@ type Server = NonNullable<PythonFramework['server']>
 const serverPackages: Record<Server, string> = { gunicorn: 'gunicorn', uvicorn: "'uvicorn[standard]'" }
 
 export interface AfterInstall {
-  /** The module that has to be there in the end. */
   server?: Server
-  /** A command of the app's own. */
   finish?: string
 }
 

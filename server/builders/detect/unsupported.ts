@@ -8,7 +8,6 @@ interface UnsupportedStack {
 }
 
 interface Toolchain {
-  /** What has to be on the machine, and where it comes from. */
   install: string
   build: string
   start: string

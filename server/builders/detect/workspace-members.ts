@@ -11,7 +11,6 @@ export interface Member {
 /** Larger workspaces were never seen. Names and patterns are anybody's, and others wait while one is held against the other. */
 const MAX_FOLDERS = 1000
 
-/** The packages of a workspace below its root. */
 export function membersOf(root: SourceView): Member[] {
   const patterns = memberPatterns(root)
   const members: Member[] = []

@@ -10,14 +10,12 @@ export const parsePatterns = (patterns: readonly string[]): MemberPatterns => ({
   excluded: patterns.filter((one) => one.startsWith('!')).map((one) => partsOf(one.slice(1))),
 })
 
-/** Whether the patterns of a workspace name a folder. */
 export function isMember(path: string, { included, excluded }: MemberPatterns): boolean {
   const names = partsOf(path)
   const matches = (pattern: readonly string[]) => matchesPath(pattern, names)
   return included.some(matches) && !excluded.some(matches)
 }
 
-/** Whether a folder is on the way to one that they name. */
 export function mayHoldMember(path: string, { included }: MemberPatterns): boolean {
   const names = partsOf(path)
   return included.some((pattern) => leadsTo(pattern, names))

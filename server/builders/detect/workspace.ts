@@ -36,7 +36,6 @@ const MAX_PATTERN_CHARS = 200
 const MAX_STARS = 4
 const MAX_LEVELS_UP = 8
 
-/** Below which folders of a workspace its members stand. */
 export function memberPatterns(root: SourceView): MemberPatterns {
   const patterns = pnpmPackages(root) ?? readPackageJson(root)?.workspaces ?? []
   if (patterns.length > MAX_PATTERNS)

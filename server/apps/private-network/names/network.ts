@@ -15,7 +15,6 @@ interface Placed extends Omit<Place, 'isIsolated'> {
   foreignCommit?: string | null
 }
 
-/** Whoever runs a commit of strangers reaches nobody, wherever it is. */
 export function networkOf(db: Database, { id, workspaceId, environmentId, foreignCommit }: Placed): string {
   if (id !== undefined && foreignCommit != null) return id
   const row = db.query<{ is_isolated: number }, [string]>('SELECT is_isolated FROM environments WHERE id = ?').get(environmentId ?? '')

@@ -5,7 +5,6 @@ export type RepositoryCredential =
 
 export interface DeployKeyCredential {
   kind: 'deploy_key'
-  /** In OpenSSH's form. */
   privateKey: string
   /** The key that the host has to show; undefined where none was seen there yet. */
   hostKey: string | undefined

@@ -1,9 +1,7 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto'
 
 export interface KeyPair {
-  /** A line of authorized_keys. */
   publicKey: string
-  /** Text of the file that OpenSSH keeps it in, without a passphrase. */
   privateKey: string
 }
 

@@ -16,7 +16,6 @@ export const showDeployKey = (context: KeyContext, serviceId: string): DeployKey
 
 export const rotateDeployKey = (context: KeyContext, serviceId: string): DeployKey => presentKey(context, makeDeployKey(context, serviceId))
 
-/** Lets services in by ssh, each with its own key. */
 export const deployKeyCredentials =
   (context: KeyContext): CredentialSource =>
   async ({ serviceId, url: text }) => {

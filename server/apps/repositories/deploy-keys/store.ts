@@ -30,7 +30,6 @@ const hostKeys = tableOf<StoredHostKey>('git_host_keys', {
   pinnedAt: 'pinned_at',
 })
 
-/** Whoever gives a service one repository after another makes no more rows than this. */
 const MOST_HOSTS = 20
 
 /** The deploy key of a service; undefined where none was asked for yet. */

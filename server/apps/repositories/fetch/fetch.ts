@@ -53,7 +53,6 @@ async function fetchInto(context: AppContext, wanted: WantedCommit, { folder, re
   const ref = wanted.ref || branch
   const commitId = await findRef(context, { folder, remote, ref, signal })
   if (commitId === undefined) throw noSuchRef(repo, ref)
-  // What was kept without its submodules is another source.
   const repository = `${repositoryKey(repo) ?? ''}${submodules ? ' with submodules' : ''}`
   const kept = sourceOfCommit(context.db, service.id, { repository, commitId })
   if (kept === undefined) await takeCommit(context, wanted, { folder, remote, commitId, repository })

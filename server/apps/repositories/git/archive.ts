@@ -10,7 +10,6 @@ export interface Pack {
 
 interface Packed extends Pick<GitCall, 'folder' | 'signal'> {
   commitId: string
-  /** How `git archive` is to write it. */
   form: readonly string[]
 }
 
@@ -34,7 +33,6 @@ export async function* archiveOf(context: GitContext, { folder, commitId, form, 
   }
 }
 
-/** A body that asks for the next piece when the one before is taken. */
 export const streamOf = (chunks: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> =>
   new ReadableStream(
     {

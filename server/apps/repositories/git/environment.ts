@@ -11,7 +11,6 @@ export type Remote = WebRemote | SshRemote
 export interface WebRemote {
   kind: 'web'
   url: WebUrl
-  /** Undefined where the URL itself names an address. */
   address: string | undefined
   credential: Exclude<RepositoryCredential, DeployKeyCredential>
   authority: string | undefined

@@ -9,7 +9,6 @@ export interface CommitAt {
 
 const SHA1_CHARS = 40
 
-/** Makes the folder a repository that holds this one commit. @throws AppError as `runGit` does. */
 export async function fetchCommit(
   context: GitContext,
   { folder, remote, commitId, signal }: CommitAt & Pick<GitCall, 'signal'>,

@@ -16,7 +16,6 @@ const PLAIN = '* -text -eol -ident -filter -working-tree-encoding -export-ignore
 
 type Given = Pick<AppContext, 'db' | 'paths'>
 
-/** A folder for git's user, for as long as `run` takes. */
 export async function inGitFolder<T>(context: Given, remote: Remote, run: (folder: string) => Promise<T>): Promise<T> {
   const folder = await openGitFolder(context, remote)
   try {
@@ -26,7 +25,6 @@ export async function inGitFolder<T>(context: Given, remote: Remote, run: (folde
   }
 }
 
-/** A new folder for git's user, to be closed. What root writes there it writes before git does. */
 export async function openGitFolder({ db, paths }: Given, remote: Remote): Promise<string> {
   const uid = gitUid(db)
   const folder = join(paths.fetches, crypto.randomUUID())

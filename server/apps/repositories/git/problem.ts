@@ -30,7 +30,6 @@ const known: readonly Known[] = [
   },
 ]
 
-/** Words that go before the others where the repository is reached by ssh. */
 const knownOfSsh: readonly Known[] = [
   {
     said: /HOST IDENTIFICATION HAS CHANGED|host key verification failed|host key is known/i,

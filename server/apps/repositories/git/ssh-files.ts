@@ -8,7 +8,6 @@ const MAX_KNOWN_BYTES = 16 * 1024
 /** git's user may have put anything in the place of the file. */
 const ITSELF = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** The content of the files that ssh goes by, by their names. */
 export function sshFiles({ url, address, credential: { privateKey, hostKey } }: SshRemote): Record<string, string> {
   const way = { host: hostOf(url), address, hostKey }
   return { [SSH_CONFIG_FILE]: sshConfig(way), [KNOWN_HOSTS_FILE]: knownHosts(way), [DEPLOY_KEY_FILE]: privateKey }

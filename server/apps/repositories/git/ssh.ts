@@ -24,7 +24,6 @@ export function requireSsh(): void {
 
 const DEFAULT_PORT = 22
 
-/** Name of a server in known_hosts. */
 export const hostOf = ({ host, port = DEFAULT_PORT }: Pick<SshUrl, 'host' | 'port'>): string =>
   port === DEFAULT_PORT ? host : `[${host}]:${port}`
 

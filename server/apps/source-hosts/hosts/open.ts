@@ -14,7 +14,6 @@ export type HostContext = Pick<AppContext, 'config' | 'db' | 'lookup' | 'sealer'
 export const openInstallation = (context: HostContext, installation: StoredInstallation): SourceHost =>
   openers[installation.provider](context, installation)
 
-/** What is found at a host, or undefined where settings lead elsewhere by now: then there is nobody to ask. */
 export function ifConfigured<T>(find: () => T): T | undefined {
   try {
     return find()

@@ -21,7 +21,6 @@ export const hostWhereabouts =
     }
   }
 
-/** An answer that is about the repository, with what to do where the answer does not say it. */
 const advices: Partial<Record<ErrorCode, string>> = {
   forbidden: '',
   not_found: ' Let the connected account into it, or give the service its URL of now with `cpctl services update --repo`.',

@@ -24,7 +24,6 @@ export const progress: Readonly<Record<DeployStatus, Progress>> = {
   canceled: { state: 'canceled', description: 'Canceled' },
 }
 
-/** What is to be told of a deploy by its status alone. */
 export const wantedStates = Object.fromEntries(deployStatuses.map((status) => [status, progress[status].state])) as Record<
   DeployStatus,
   ReportState

@@ -60,7 +60,6 @@ async function reconcile(context: ReportContext, workspaceId: string): Promise<n
   }
 }
 
-/** The first that is due, or when the first of the others is. */
 function lookThrough(context: ReportContext, workspaceId: string): { due?: Telling; nextAt?: number } {
   let nextAt: number | undefined
   for (const telling of tellingsOf(context, workspaceId)) {

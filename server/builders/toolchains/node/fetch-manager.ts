@@ -31,7 +31,6 @@ export async function fetchManager(into: string, { pin, ...fetching }: ManagerFe
   await writePrograms(into, pin)
 }
 
-/** Yarn 2 and later is this file alone. */
 const YARN_PROGRAM = 'bin/yarn.js'
 
 async function requireHash(file: string, { name, version }: ManagerPin, { algorithm, hex }: ManagerHash): Promise<void> {

@@ -3,7 +3,6 @@ export interface ManagerHash {
   hex: string
 }
 
-/** The package manager that a project names by `packageManager`. */
 export interface ManagerPin {
   name: 'npm' | 'pnpm' | 'yarn'
   version: string

@@ -9,9 +9,7 @@ export interface Outages {
 }
 
 export interface Outage {
-  /** Who is asked: one of a few. */
   of: string
-  /** The problems that are one, and not an answer to what was asked. */
   kind: typeof Unfetched
 }
 

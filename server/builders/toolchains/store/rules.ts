@@ -5,7 +5,6 @@ export interface Entry {
 
 const ENTRY = /^([a-z]+)-(\d[\w.+-]*)$/
 
-/** Begins the names of what is being fetched or removed. */
 export const INCOMING = 'incoming-'
 
 export const isEntryName = (name: string): boolean => ENTRY.test(name) && !name.startsWith(INCOMING)

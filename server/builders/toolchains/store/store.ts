@@ -147,7 +147,6 @@ async function listEntries(dir: string): Promise<Entry[]> {
   return entries.filter((entry) => entry !== undefined)
 }
 
-/** Undefined where it was removed since its name was read. */
 async function readEntry(dir: string, name: string): Promise<Entry | undefined> {
   return await stat(join(dir, name)).then(
     ({ mtimeMs }) => ({ name, usedAt: mtimeMs }),

@@ -28,7 +28,6 @@ interface Walk extends Packing {
 }
 
 interface Place extends CommitAt {
-  /** Where its files go: nothing, or a folder with a slash behind. */
   prefix: string
   level: number
 }

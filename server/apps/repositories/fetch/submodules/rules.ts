@@ -2,7 +2,6 @@ import { AppError } from '../../../../../shared/error.ts'
 import { isCommitId, parseRepositoryUrl, type RepositoryUrl } from '../../../../../shared/repository.ts'
 import { hostOf } from '../../git/ssh.ts'
 
-/** A submodule as a commit names it. */
 export interface Submodule {
   path: string
   url: string
@@ -44,7 +43,6 @@ export const isPlainPath = (path: string): boolean =>
   Buffer.byteLength(path) <= MAX_PATH_BYTES && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
 
 interface Parent {
-  /** Repository that names the submodule. */
   url: RepositoryUrl
   /** Repository of the service: its deploy key goes to the server of that alone. */
   own: RepositoryUrl

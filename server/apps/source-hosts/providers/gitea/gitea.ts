@@ -11,7 +11,6 @@ import { pathOf } from '../repository-path.ts'
 import { giteaHooks } from './hooks.ts'
 import { GiteaComments, GiteaMade, GiteaRepositories, GiteaRepository, GiteaRequests, GiteaStatuses, GiteaUser } from './shapes.ts'
 
-/** Its operator may allow fewer. */
 const STATUSES_PER_PAGE = 50
 
 export const authorized = (token: string, request: HostRequest): HostRequest => ({
@@ -63,7 +62,6 @@ export function openGitea(reach: Reach, { account, token }: { account: string; t
     async openRequests(repository, page, signal) {
       const path = `${pathOf(repository)}/pulls?state=open&limit=${REQUESTS_PER_PAGE}&page=${page}`
       const found = await askHost(reach, as({ path }), GiteaRequests, signal)
-      // Its operator may allow fewer on a page than were asked for.
       return { requests: found.map(requestOf), isLast: found.length === 0 }
     },
     request: async (repository, number, signal) =>
